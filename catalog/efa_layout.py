@@ -1,7 +1,7 @@
 """Which network interfaces an EFA instance needs: the (card, device, type) table of a launch template.
 
-Source: EC2 user guide, "Maximize network bandwidth on accelerated instance types", and EKS user guide, "Manage EFA devices"
-(facts/aws.md section 2.1). Three layouts launch today:
+Source: EC2 user guide, "Maximize network bandwidth on accelerated instance types", and EKS user guide, "Manage EFA
+devices" (facts/aws.md section 2.1). Three layouts launch today:
 
 - ``ip-optimised``: one ENA interface with an address, every EFA as ``efa-only``. AWS's default advice since 2026.
 - ``bandwidth-optimised``: the same, and an ENA interface more in each further group of four cards (p5 and p5e only):

@@ -40,7 +40,7 @@ def market_type(template: Resource) -> str | None:
 
 
 def reservation(template: Resource) -> Any:
-    """The id of the capacity reservation, or the ARN of its resource group; None where there is none, maybe ``Unknown``."""
+    """The capacity reservation's id, or its resource group's ARN; None where there is none, maybe ``Unknown``."""
     target = template.at("capacityReservationSpecification", "capacityReservationTarget")
     if is_unknown(target):
         return target
@@ -57,7 +57,9 @@ def largest_volume_gib(template: Resource) -> float | None:
 
     The largest, since Bottlerocket keeps images on a second volume beside its small root.
     """
-    sizes = [number(mapping(device.get("ebs")).get("volumeSize")) for device in mappings(template.at("blockDeviceMappings"))]
+    sizes = [
+        number(mapping(device.get("ebs")).get("volumeSize")) for device in mappings(template.at("blockDeviceMappings"))
+    ]
     return max((size for size in sizes if size is not None), default=None)
 
 

@@ -120,10 +120,17 @@ def uses_capacity_block(group: Resource, template: Resource | None) -> bool:
 
 def taints(group: Resource) -> list[dict[str, str]]:
     """The group's taints that keep pods off, as Kubernetes writes them: key, value, effect."""
-    effects = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "NOSCHEDULE": "NoSchedule", "NOEXECUTE": "NoExecute"}
+    effects = {
+        "NO_SCHEDULE": "NoSchedule",
+        "NO_EXECUTE": "NoExecute",
+        "NOSCHEDULE": "NoSchedule",
+        "NOEXECUTE": "NoExecute",
+    }
     found = []
     for taint in mappings(group.at("taints")):
         effect = effects.get((text(taint.get("effect")) or "").upper())
         if effect:
-            found.append({"key": text(taint.get("key")) or "", "value": text(taint.get("value")) or "", "effect": effect})
+            found.append(
+                {"key": text(taint.get("key")) or "", "value": text(taint.get("value")) or "", "effect": effect}
+            )
     return found

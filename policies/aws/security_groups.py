@@ -38,11 +38,10 @@ def _points_at(reference: Any, group: Resource, resources: ResourceSet) -> bool 
 
 def is_efa_group(group: Resource, resources: ResourceSet) -> bool:
     """Whether a security group is meant for EFA traffic: it stands on an EFA interface, or its name or tags say efa."""
-    named = [group.name]
-    for value in (group.at("name"), group.at("namePrefix"), group.at("tags")):
-        if not is_unknown(value):
-            named += [text(item) or "" for item in (mapping(value).values() if isinstance(value, dict) else [value]) if not is_unknown(item)]
-    if any(_EFA_WORD.search(name) for name in named):
+    named: list[Any] = [group.name, group.at("name"), group.at("namePrefix")]
+    tags = group.at("tags")
+    named += [] if is_unknown(tags) else mapping(tags).values()
+    if any(not is_unknown(name) and _EFA_WORD.search(text(name) or "") for name in named):
         return True
     names = _names(group)
     for template in resources.of(LAUNCH_TEMPLATE):
@@ -58,16 +57,21 @@ def is_efa_group(group: Resource, resources: ResourceSet) -> bool:
 
 
 def _another_allows_itself(references: list[Any], group: Resource, resources: ResourceSet) -> bool:
-    for other in resources.of(SECURITY_GROUP):
-        if other is not group and any(not is_unknown(item) and text(item) in _names(other) for item in references):
-            if allows_itself(other, resources, "ingress") and allows_itself(other, resources, "egress"):
-                return True
-    return False
+    known = {text(reference) for reference in references if not is_unknown(reference)}
+    return any(
+        bool(allows_itself(other, resources, "ingress") and allows_itself(other, resources, "egress"))
+        for other in resources.of(SECURITY_GROUP)
+        if other is not group and known & _names(other)
+    )
 
 
 def allows_itself(group: Resource, resources: ResourceSet, direction: Direction) -> bool | None:
     """Whether a group lets all protocols through between its own members; None where that is not known yet."""
-    answers = [*_inline(group, direction), *_classic(group, resources, direction), *_separate(group, resources, direction)]
+    answers = [
+        *_inline(group, direction),
+        *_classic(group, resources, direction),
+        *_separate(group, resources, direction),
+    ]
     if True in answers:
         return True
     return None if None in answers else False

@@ -1,4 +1,4 @@
-"""A node group on a capacity block needs four things that agree: capacity type, market type, reservation, instance type."""
+"""A group on a capacity block needs four things that agree: capacity type, market type, reservation, instance type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from policies.aws.node_groups import (
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge both sides: what is missing in the template, and what is missing in the group."""
     if resource.type == NODE_GROUP:
         yield from _group(resource, resources)
@@ -66,15 +66,18 @@ def _template(template: Resource, resources: ResourceSet) -> Iterator[Outcome]:
         )
     if instance_type_of(template) is None:
         yield violation(
-            "the template of a capacity block must state its instance type: set instanceType to the block's", "instanceType"
+            "the template of a capacity block must state its instance type: set instanceType to the block's",
+            "instanceType",
         )
 
 
 RULE = Rule(
     name="capacity-block-complete",
     title="A capacity block is wired completely",
-    source="eksctl #8542, #8320; awsome-distributed-ai #334; terraform-provider-aws #40876; EKS user guide, Capacity Blocks",
-    fix="State capacityType CAPACITY_BLOCK on the group, and market type, reservation id and instance type in its template.",
+    source="eksctl #8542, #8320; awsome-distributed-ai #334; terraform-provider-aws #40876; EKS user guide, Capacity "
+    "Blocks",
+    fix="State capacityType CAPACITY_BLOCK on the group, and market type, reservation id and instance type in its "
+    "template.",
     applies_to=(LAUNCH_TEMPLATE, NODE_GROUP),
     check=check,
     scope="set",

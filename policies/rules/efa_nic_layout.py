@@ -71,7 +71,7 @@ def _known_layout(interfaces: list[dict[str, Any]], row: InstanceType) -> bool:
     return any(mine == {shape(entry.card, entry.device, entry.type) for entry in layout} for layout in layouts)
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge templates that attach at least one EFA."""
     interfaces = mappings(resource.at("networkInterfaces"))
     if not any(is_efa(interface) for interface in interfaces):
@@ -89,7 +89,8 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
     if efa_count < row.efa_interfaces:
         report = violation if is_scarce(row.name) else advice
         yield report(
-            f"{efa_count} of the {row.efa_interfaces} EFA interfaces of {row.name} are attached, so NCCL gets that share of "
+            f"{efa_count} of the {row.efa_interfaces} EFA interfaces of {row.name} are attached, so NCCL gets that "
+            "share of "
             "the fabric: attach one on every card that has EFA",
             "networkInterfaces",
         )
@@ -99,10 +100,13 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
             "prefer `interface` on card 0 device 0 and `efa-only` on every EFA",
             "networkInterfaces",
         )
-    secondary = [interface for interface in interfaces if _slot(interface)[0] > 0 and interface_type(interface) == "efa"]
+    secondary = [
+        interface for interface in interfaces if _slot(interface)[0] > 0 and interface_type(interface) == "efa"
+    ]
     if secondary and row.efa_interfaces > _FEW_EFA_INTERFACES:
         yield advice(
-            f"{len(secondary)} cards carry `efa`, which takes an address each and keeps nodes from joining: use `efa-only`",
+            f"{len(secondary)} cards carry `efa`, which takes an address each and keeps nodes from joining: use "
+            "`efa-only`",
             "networkInterfaces",
         )
 
@@ -110,7 +114,8 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
 RULE = Rule(
     name="efa-nic-layout",
     title="EFA interfaces are laid out so that the instance type launches",
-    source="eksctl #7520, #7643, #8685; terraform-aws-eks #2182, #3653; amazon-eks-ami #2423; EC2 user guide, accelerated types",
+    source="eksctl #7520, #7643, #8685; terraform-aws-eks #2182, #3653; amazon-eks-ami #2423; EC2 user guide, "
+    "accelerated types",
     fix="Write the interfaces of catalog/efa_layout.py for the instance type into the launch template.",
     applies_to=(LAUNCH_TEMPLATE,),
     check=check,

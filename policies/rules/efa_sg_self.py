@@ -8,7 +8,7 @@ from policies.aws.security_groups import SECURITY_GROUP, allows_itself, is_efa_g
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, undecided, violation
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge groups that stand on an EFA interface, or that are called efa."""
     if not is_efa_group(resource, resources):
         return
@@ -18,7 +18,8 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
             yield undecided(f"not decided yet: {direction} rules of this group are not known")
         elif not allowed:
             yield violation(
-                f"no {direction} rule lets all protocols {'in from' if direction == 'ingress' else 'out to'} the group itself; "
+                f"no {direction} rule lets all protocols {'in from' if direction == 'ingress' else 'out to'} the "
+                "group itself; "
                 f"EFA traffic is matched by group id, a CIDR does not count: add {direction} with protocol -1 and self",
                 direction,
             )

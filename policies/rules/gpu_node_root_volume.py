@@ -1,4 +1,4 @@
-"""GPU nodes need room for a serving image of 15 to 30 GB and more: a sized root volume, or nodeadm's local NVMe array."""
+"""GPU nodes need room for serving images: a sized root volume, or nodeadm's array of the local NVMe disks."""
 
 from __future__ import annotations
 
@@ -46,11 +46,16 @@ def _judge(size_gib: float | None, template: Resource | None, path: Path, parame
         return
     if template and uses_local_nvme(template):
         return
-    what = f"the root volume has {size_gib:g} GiB" if size_gib is not None else f"no size is set, so it has {_DEFAULT_GIB:g} GiB"
+    what = (
+        f"the root volume has {size_gib:g} GiB"
+        if size_gib is not None
+        else f"no size is set, so it has {_DEFAULT_GIB:g} GiB"
+    )
     where = "ebs.volumeSize in the launch template" if template else "diskSize"
     report = violation if (size_gib or _DEFAULT_GIB) < floor else advice
     yield report(
-        f"{what}; a serving image takes 15 to 30 GB and pods are evicted when it fills: set {where} to {roomy:g} GiB or more, "
+        f"{what}; a serving image takes 15 to 30 GB and pods are evicted when it fills: set {where} to {roomy:g} GiB "
+        "or more, "
         "or let nodeadm use the local NVMe disks (localStorage.strategy RAID0)",
         *path,
     )

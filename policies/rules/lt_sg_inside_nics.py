@@ -9,14 +9,15 @@ from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, vio
 from policies.unknowns import sequence
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge templates that state both."""
     interfaces = sequence(resource.at("networkInterfaces"))
     if not interfaces:
         return
     if top_level_security_groups(resource):
         yield violation(
-            f"the template states security groups at its top and {len(interfaces)} network interfaces, which EC2 refuses: move "
+            f"the template states security groups at its top and {len(interfaces)} network interfaces, which EC2 "
+            "refuses: move "
             "the groups into networkInterfaces[].securityGroups (the cluster's group on the primary interface, too)",
             "vpcSecurityGroupIds" if "vpcSecurityGroupIds" in resource.body else "securityGroupNames",
         )

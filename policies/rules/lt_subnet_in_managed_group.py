@@ -10,7 +10,7 @@ from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, vio
 from policies.unknowns import is_unknown, mappings, text
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge templates with a subnet that a managed group uses; self-managed groups may state one."""
     # A subnet that is not known yet is a subnet all the same.
     chosen = [
@@ -22,7 +22,8 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
         return
     for group in node_groups_of(resource, resources):
         yield violation(
-            f"{len(chosen)} network interfaces name a subnet, and the managed node group {group.name!r} uses this template, "
+            f"{len(chosen)} network interfaces name a subnet, and the managed node group {group.name!r} uses this "
+            "template, "
             "which EKS refuses: remove subnetId here and state subnetIds on the group",
             "networkInterfaces",
             chosen[0],

@@ -10,7 +10,7 @@ from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, adv
 from policies.unknowns import text
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge groups on a capacity block or on an on-demand reservation."""
     template = launch_template(resource, resources)
     block = uses_capacity_block(resource, template)
@@ -22,7 +22,8 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
     kind = "a capacity block" if block else "a capacity reservation"
     report = violation if block else advice  # a reservation may hold more machines than the group's maximum
     yield report(
-        f"updates use the {strategy} strategy, which starts new nodes first, and {kind} has a fixed number of machines: the "
+        f"{strategy} is the update strategy, which starts new nodes first, and {kind} has a fixed number of "
+        "machines: the "
         "update hangs; set updateConfig.updateStrategy to MINIMAL",
         "updateConfig",
     )

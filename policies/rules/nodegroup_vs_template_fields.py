@@ -1,4 +1,7 @@
-"""What a launch template decides must not stand on the node group too, and some fields a managed group's template can't have."""
+"""What a launch template decides must not stand on its node group too.
+
+Some fields the template of a managed group can't have at all.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,21 @@ _FORBIDDEN_IN_TEMPLATE = {
 }
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge groups that have a launch template."""
     if launch_template_reference(resource) is None:
         return
     if is_unknown(resource.at("diskSize")) or resource.at("diskSize") is not None:
         yield violation(
-            "diskSize stands beside a launch template, and EKS refuses (or a tool drops) it: size the root volume in the "
+            "diskSize stands beside a launch template, and EKS refuses (or a tool drops) it: size the root volume in "
+            "the "
             "template's blockDeviceMappings",
             "diskSize",
         )
     if resource.at("remoteAccess") is not None:
         yield violation(
-            "remoteAccess stands beside a launch template, and EKS refuses it: put key name and security groups into the template",
+            "remoteAccess stands beside a launch template, and EKS refuses it: put key name and security groups into "
+            "the template",
             "remoteAccess",
         )
     template = launch_template(resource, resources)
@@ -39,24 +44,30 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
     template_type = instance_type_of(template)
     if sequence(resource.at("instanceTypes")) and template_type:
         yield violation(
-            f"instanceTypes stands on the group and instanceType ({template_type}) in its launch template: keep one of them",
+            f"instanceTypes stands on the group and instanceType ({template_type}) in its launch template: keep one "
+            "of them",
             "instanceTypes",
         )
     if has_image and ami_type(resource) not in (None, "CUSTOM"):
         yield violation(
-            f"the launch template {template.name!r} names an image, so EKS refuses amiType {ami_type(resource)}: remove one",
+            f"the launch template {template.name!r} names an image, so EKS refuses amiType {ami_type(resource)}: "
+            "remove one",
             "amiType",
         )
     if has_image and text(resource.at("releaseVersion")):
         yield violation(
-            f"the launch template {template.name!r} names an image, so EKS refuses releaseVersion: remove one", "releaseVersion"
+            f"the launch template {template.name!r} names an image, so EKS refuses releaseVersion: remove one",
+            "releaseVersion",
         )
     for key, remedy in _FORBIDDEN_IN_TEMPLATE.items():
         if template.at(key):
-            yield violation(f"the launch template {template.name!r} states {key}, which EKS refuses: {remedy}", "launchTemplate")
+            yield violation(
+                f"the launch template {template.name!r} states {key}, which EKS refuses: {remedy}", "launchTemplate"
+            )
     if market_type(template) == "spot":
         yield violation(
-            f"the launch template {template.name!r} asks for spot, which EKS refuses: set capacityType SPOT on the group instead",
+            f"the launch template {template.name!r} asks for spot, which EKS refuses: set capacityType SPOT on the "
+            "group instead",
             "launchTemplate",
         )
 

@@ -22,7 +22,7 @@ def _placement_group(template: Resource) -> Any:
     return None
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge templates that name a placement group."""
     group = _placement_group(resource)
     if group is None:
@@ -33,7 +33,8 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
     )
     if block:
         yield violation(
-            f"the template launches into a capacity block and names {name}, which the block does not know, so launches fail "
+            f"the template launches into a capacity block and names {name}, which the block does not know, so "
+            "launches fail "
             "with InsufficientInstanceCapacity: remove `placement`",
             "placement",
         )
@@ -44,13 +45,19 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
         arn = text(odcr.at("placementGroupArn"))
         if not arn:
             yield violation(
-                f"the reservation {odcr.name!r} was created outside of any placement group, and the template names {name}: "
+                f"the reservation {odcr.name!r} was created outside of any placement group, and the template names "
+                f"{name}: "
                 "remove `placement`, or create the reservation with placementGroupArn",
                 "placement",
             )
-        elif not is_unknown(group) and "groupName" in mapping(resource.at("placement")) and not arn.endswith(f"/{text(group)}"):
+        elif (
+            not is_unknown(group)
+            and "groupName" in mapping(resource.at("placement"))
+            and not arn.endswith(f"/{text(group)}")
+        ):
             yield violation(
-                f"the reservation {odcr.name!r} lives in {arn.rsplit('/', 1)[-1]!r}, and the template names {name}: name the same",
+                f"the reservation {odcr.name!r} lives in {arn.rsplit('/', 1)[-1]!r}, and the template names {name}: "
+                "name the same",
                 "placement",
             )
 

@@ -26,7 +26,7 @@ def _zone(reference: Any, resources: ResourceSet) -> str | None:
     return next((group for group in match.groups() if group), None) if match else None
 
 
-def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
+def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge GPU groups; a CPU group spreads over zones, and should."""
     subnets = sequence(resource.at("subnetIds"))
     if len(subnets) <= 1 or not is_gpu_group(resource, resources):
