@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from catalog.facts import DATA_FOLDER
-from catalog.vllm_versions import VllmVersion
+from catalog.vllm_versions import VllmVersion, vllm_version
 
 _FOLDER = DATA_FOLDER / "vllm_flags"
 # Actions of vLLM 0.6.3's argparse that take no value; later tables say nargs 0.
@@ -59,6 +59,14 @@ def flag_table(version: VllmVersion) -> dict[str, Flag] | None:
         return None
     rows = json.loads(path.read_text(encoding="utf-8"))
     return {spelling: flag for flag in map(_flag, rows) for spelling in flag.spellings}
+
+
+@cache
+def nearest_flag_table_version(version: VllmVersion) -> VllmVersion:
+    """The version itself if it has a table, else the nearest older one that has, else the oldest."""
+    tables = sorted((vllm_version(text) for text in flag_table_versions()), key=lambda row: row.release)
+    older = [row for row in tables if row.release <= version.release]
+    return older[-1] if older else tables[0]
 
 
 def find_flag(version: VllmVersion, spelling: str) -> Flag:
