@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from policies import promql
@@ -34,15 +34,28 @@ def target(scaler: Resource) -> Target | None:
     return Target(text(reference.get("kind")) or "Deployment", name, scaler.namespace) if name else None
 
 
+@lru_cache(maxsize=8)
+def _workloads(resources: ResourceSet) -> dict[Target, Resource]:
+    return {Target(item.kind, item.name, item.namespace): item for item in resources.of(*POD_OWNERS)}
+
+
+@lru_cache(maxsize=8)
+def _scalers(resources: ResourceSet) -> dict[Target, list[Resource]]:
+    found: dict[Target, list[Resource]] = {}
+    for scaler in resources.of(SCALED_OBJECT, HPA):
+        try:
+            wanted = target(scaler)
+        except NotDecidedError:
+            continue
+        if wanted:
+            found.setdefault(wanted, []).append(scaler)
+    return found
+
+
 def target_resource(scaler: Resource, resources: ResourceSet) -> Resource | None:
     """The workload itself, where it is among the resources."""
     wanted = target(scaler)
-    if wanted is None:
-        return None
-    for resource in resources.of(*POD_OWNERS):
-        if (resource.kind, resource.name, resource.namespace) == (wanted.kind, wanted.name, wanted.namespace):
-            return resource
-    return None
+    return _workloads(resources).get(wanted) if wanted else None
 
 
 def target_servers(scaler: Resource, resources: ResourceSet) -> tuple[VllmServer, ...]:
@@ -51,15 +64,11 @@ def target_servers(scaler: Resource, resources: ResourceSet) -> tuple[VllmServer
     return vllm_servers(workload) if workload else ()
 
 
-def scalers_of(workload: Resource, resources: ResourceSet) -> Iterator[Resource]:
-    """The scalers of a workload."""
-    wanted = Target(workload.kind, workload.name, workload.namespace)
-    for scaler in resources.of(SCALED_OBJECT, HPA):
-        try:
-            if target(scaler) == wanted:
-                yield scaler
-        except NotDecidedError:
-            continue
+def scalers_of(wanted: Target | Resource, resources: ResourceSet) -> list[Resource]:
+    """The scalers of a workload: ScaledObjects first, each kind in the order of the input."""
+    if isinstance(wanted, Resource):
+        wanted = Target(wanted.kind, wanted.name, wanted.namespace)
+    return _scalers(resources).get(wanted, [])
 
 
 def maximum_replicas(scaler: Resource) -> int | None:

@@ -72,7 +72,9 @@ def _judge(trigger: Trigger, expression: promql.Expression) -> Iterator[Outcome]
     what = "a share from 0 to 1" if share else "a latency" if seconds else "a count of one pod"
     path = (*trigger.path, "metricType")
     moves = growth(expression)
-    if moves == "level" and trigger.metric_type == "AverageValue":
+    # A bare metric is no level of one pod but a series a pod: keda-query-single-series says so.
+    is_level = moves == "level" and (share or seconds or promql.varying(expression).is_one)
+    if is_level and trigger.metric_type == "AverageValue":
         report = violation if share or seconds else advice
         yield report(
             f"the query returns {what}, and metricType AverageValue (the default) divides it by the number of replicas, so "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
-from policies.scalers import HPA, SCALED_OBJECT, target
-from policies.unknowns import NotDecidedError, mappings, text
+from policies.scalers import HPA, SCALED_OBJECT, scalers_of, target
+from policies.unknowns import mappings, text
 
 _TRANSFER = "scaledobject.keda.sh/transfer-hpa-ownership"
 
@@ -31,17 +31,15 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     mine = target(resource)
     if mine is None:
         return
-    own_place = resources.resources.index(resource)
-    for place, other in enumerate(resources):
-        if other is resource or other.group_kind not in (SCALED_OBJECT, HPA):
-            continue
-        try:
-            if target(other) != mine or not _conflict(resource, other):
-                continue
-        except NotDecidedError:
+    is_earlier = True
+    for other in scalers_of(mine, resources):
+        if other is resource:
+            is_earlier = False
             continue
         alike = other.group_kind == resource.group_kind
-        if (alike and place < own_place) or (not alike and resource.group_kind == SCALED_OBJECT):
+        if not (alike and is_earlier) and not (not alike and resource.group_kind == SCALED_OBJECT):
+            continue
+        if _conflict(resource, other):
             yield violation(
                 f"{other.label} scales {mine.kind}/{mine.name} too, and they fight over its replicas: keep one of them (a "
                 "ScaledObject makes its own HPA)",
