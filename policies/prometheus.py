@@ -16,7 +16,7 @@ from policies.unknowns import NotDecidedError, Unknown, is_unknown, mapping, tex
 PROMETHEUS_KINDS = ("Prometheus.monitoring.coreos.com", "PrometheusAgent.monitoring.coreos.com")
 _CHART = "kube-prometheus-stack"
 _OPERATOR = re.compile(r"kube-prometheus|operator", re.IGNORECASE)
-_RELEASE = re.compile(r"release(?:\s+name)?\s*[:=]?\s*['\"]?([a-z0-9][-a-z0-9.]*)", re.IGNORECASE)
+_RELEASE = re.compile(r"release(?:\s+name)?\s*[:=]?\s*['\"]?(?!labels?\b)([a-z0-9][-a-z0-9.]*)", re.IGNORECASE)
 _TAKES_ALL = re.compile(
     r"NilUsesHelmValues['\"]?\s*[:=]?\s*(is\s+)?['\"]?false|(select|take)s?\s+(all|every|any)|(all|any|every) (pod|service)?\s?monitors?",
     re.IGNORECASE,
