@@ -15,7 +15,7 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 
 def isolates(policy: Resource, direction: Direction) -> bool:
-    """Whether a policy cuts a direction; without ``policyTypes``, ingress always and egress where it has egress rules."""
+    """Whether a policy cuts a direction; without ``policyTypes`` ingress, and egress where it has egress rules."""
     types = policy.at("spec", "policyTypes")
     if types is None:
         return direction == "ingress" or bool(sequence(policy.at("spec", "egress")))

@@ -53,9 +53,14 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     fitting = _fitting_replicas(pods, capacity)
     if replicas > fitting:
         key = path[-1]
-        given = f"{key} {replicas}" if resource.at(*path) is not None else f"{key} is not set, which means {replicas}, and that"
+        given = (
+            f"{key} {replicas}"
+            if resource.at(*path) is not None
+            else f"{key} is not set, which means {replicas}, and that"
+        )
         yield violation(
-            f"{given} × {sum(pods)} GPUs needs {replicas * sum(pods)} GPUs, and {capacity.what} can have {capacity.gpus}: set "
+            f"{given} × {sum(pods)} GPUs needs {replicas * sum(pods)} GPUs, and {capacity.what} can have "
+            f"{capacity.gpus}: set "
             f"{key} to {fitting} at most",
             *path,
         )
@@ -77,7 +82,8 @@ def _ray(resource: Resource, resources: ResourceSet) -> Iterator[Outcome]:
         fitting = capacity.pods(_gpus(pod)) // hosts
         if replicas > fitting:
             yield violation(
-                f"{key} {replicas} × {hosts * _gpus(pod)} GPUs needs {replicas * hosts * _gpus(pod)} GPUs, and {capacity.what} "
+                f"{key} {replicas} × {hosts * _gpus(pod)} GPUs needs {replicas * hosts * _gpus(pod)} GPUs, and "
+                f"{capacity.what} "
                 f"can have {capacity.gpus}: set {key} to {fitting} at most",
                 *group,
                 key,

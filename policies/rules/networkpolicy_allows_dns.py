@@ -1,4 +1,4 @@
-"""Where a NetworkPolicy restricts egress of model servers, one must let them ask DNS: peers and hubs are found by name."""
+"""Where NetworkPolicies restrict egress of model servers, one must open DNS: peers and hubs are found by name."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         who, certain = "the pods of the group", True
     report = violation if certain else advice
     yield report(
-        f"it restricts egress of {who}, and no egress rule opens UDP 53 to kube-dns, so no name is found: add a rule to the "
+        f"it restricts egress of {who}, and no egress rule opens UDP 53 to kube-dns, so no name is found: add a rule "
+        "to the "
         "namespace kube-system with port 53 for UDP and TCP",
         "spec",
         "egress",

@@ -16,7 +16,9 @@ from policies.unknowns import mapping, mappings, sequence, text, whole
 
 _MONITORING_NAME = re.compile(r"monitor|prometheus|observ|metric|telemetry|o11y|victoria|grafana|mimir|thanos")
 # Namespaces of gateways and of model servers: Prometheus lives elsewhere.
-_OTHER_NAME = re.compile(r"gateway|ingress|istio|envoy|kgateway|nginx|traefik|kourier|llm|inference|model|serving|keda|ray")
+_OTHER_NAME = re.compile(
+    r"gateway|ingress|istio|envoy|kgateway|nginx|traefik|kourier|llm|inference|model|serving|keda|ray"
+)
 _ADDRESS = re.compile(r"https?://[^./:]*prometheus[^./:]*\.([a-z0-9-]+)")
 _DEFAULT_PORT = 8000  # vllm serve --port
 
