@@ -442,3 +442,19 @@ def json_value(value: str | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return parsed if isinstance(parsed, dict) else {}
+
+
+def engines(resource: Resource) -> tuple[VllmServer, ...]:
+    """One server an engine: its leader where followers run the same command line headless."""
+    servers = vllm_servers(resource)
+    with_api = tuple(server for server in servers if not server.is_headless)
+    return with_api or servers[:1]
+
+
+def is_multi_node(resource: Resource) -> bool:
+    """Whether one engine of this object spans several pods, as far as its flags or its Ray group say.
+
+    Raises:
+        NotDecidedError: the number of nodes is not known yet.
+    """
+    return any(server.spans_nodes for server in vllm_servers(resource))
