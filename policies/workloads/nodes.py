@@ -47,7 +47,7 @@ def placement(pod: PodTemplate) -> Placement:
 
 
 def _required_labels(pod: PodTemplate) -> dict[str, list[str]]:
-    """Label → the values that it may have. With several alternatives (nodeSelectorTerms) only what each of them states."""
+    """Label → the values that it may have. Of several nodeSelectorTerms only what each of them states."""
     allowed = {key: [text(value) or ""] for key, value in mapping(pod.spec.get("nodeSelector")).items()}
     required = at(pod.spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     terms = mappings(at(required, "nodeSelectorTerms")) if required is not None else []
