@@ -33,6 +33,9 @@ class Argument:
     values: tuple[str, ...]
     dest: str
     """The parser's destination; for a spelling that no table has, the spelling itself with underscores."""
+    has_equals: bool = False
+    is_listed: bool = True
+    """Whether the nearest version's table has the flag."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,7 @@ class VllmServer:
     @property
     def may_have_more(self) -> bool:
         """Whether options can hide in what isn't seen: an unresolved word, or a ``--config`` file."""
-        return self._parsed[2] or any(argument.dest == "config" for argument in self.arguments)
+        return self._parsed[2] or any(argument.written == "--config" for argument in self.arguments)
 
     def argument(self, dest: str) -> Argument | None:
         """The (last) option with this destination, or None where the command line has none.
@@ -260,7 +263,7 @@ def parse_arguments(
             values = list(words[position : position + count])
             position += count
         dest = flag.dest if flag else spelling.lstrip("-").replace("-", "_")
-        options.append(Argument(spelling, tuple(values), dest))
+        options.append(Argument(spelling, tuple(values), dest, equals == "=", flag is not None))
     return tuple(options), tuple(positionals), hides_more
 
 
@@ -442,3 +445,19 @@ def json_value(value: str | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return parsed if isinstance(parsed, dict) else {}
+
+
+def engines(resource: Resource) -> tuple[VllmServer, ...]:
+    """One server an engine: its leader where followers run the same command line headless."""
+    servers = vllm_servers(resource)
+    with_api = tuple(server for server in servers if not server.is_headless)
+    return with_api or servers[:1]
+
+
+def is_multi_node(resource: Resource) -> bool:
+    """Whether one engine of this object spans several pods, as far as its flags or its Ray group say.
+
+    Raises:
+        NotDecidedError: the number of nodes is not known yet.
+    """
+    return any(server.spans_nodes for server in vllm_servers(resource))

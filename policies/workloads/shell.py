@@ -3,7 +3,7 @@
 Quotes, comments, line continuations, ``;``, ``&&``, pipes, ``if``/``for`` blocks, assignments, ``export``, arrays,
 ``$NAME`` and ``${NAME:-default}`` are followed; ``$@`` gives the arguments after the text. What only the running
 shell knows (``$(command)``, ``${NAME##pattern}``, a variable nobody sets) becomes ``UNRESOLVED``, so a reader can
-tell "no such flag" from "can't be seen". A variable set once for sure and again under a condition keeps its first value.
+tell "no such flag" from "can't be seen". A variable set again under a condition keeps its first value.
 """
 
 from __future__ import annotations
