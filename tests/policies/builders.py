@@ -215,7 +215,7 @@ def node_group(name: str = "gpu", *, template: Any = "gpu", **properties: Any) -
 
 def release(chart: str, values: Any = None, **properties: Any) -> Object:
     """A Helm release of the Kubernetes provider, named like its chart."""
-    body = {"chart": chart, "namespace": "system", "values": values or {}, **properties}
+    body = {"namespace": "system", "values": values or {}, "chart": chart, **properties}
     return {"type": "kubernetes:helm.sh/v3:Release", "name": chart, "properties": body}
 
 
