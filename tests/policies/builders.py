@@ -101,7 +101,7 @@ def trigger(query: str = WAITING, **changes: Any) -> Object:
 
 
 def scaled_object(*triggers: Object, target: str = "chat", name: str = "", **spec: Any) -> Object:
-    """A ScaledObject on a Deployment, from one to four replicas unless ``spec`` says otherwise (None removes a field)."""
+    """A ScaledObject on a Deployment, one to four replicas unless ``spec`` says otherwise (None removes a field)."""
     body = {
         "scaleTargetRef": {"name": target},
         "minReplicaCount": 1,
