@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, advice, violation
 from policies.rules.service_name_vllm import SERVICE_NAME, VARIABLE, is_injected, is_protected
 from policies.workloads.pods import POD_OWNERS, pod_templates
-from policies.workloads.servers import is_vllm_container
+from policies.workloads.servers import is_engine_container
 
 
 def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
@@ -15,7 +15,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     service = resources.named("Service", SERVICE_NAME, resource.namespace)
     is_exposed = service is not None and is_injected(service)
     for pod in pod_templates(resource):
-        if not any(is_vllm_container(container) for container in pod.containers) or is_protected(pod):
+        if not any(is_engine_container(container) for container in pod.containers) or is_protected(pod):
             continue
         if is_exposed:
             yield violation(

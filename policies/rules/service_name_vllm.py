@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, advice, violation
 from policies.unknowns import text
 from policies.workloads.pods import POD_OWNERS, RAY_KINDS, PodTemplate, pod_templates
-from policies.workloads.servers import is_vllm_container
+from policies.workloads.servers import is_engine_container, is_vllm_container
 
 SERVICE_NAME = "vllm"
 VARIABLE = "VLLM_PORT"
@@ -37,7 +37,7 @@ def _vllm_pods(resources: ResourceSet, namespace: str) -> list[PodTemplate]:
         for workload in resources.of(*POD_OWNERS)
         if workload.namespace == namespace
         for pod in pod_templates(workload)
-        if any(is_vllm_container(container) for container in pod.containers)
+        if any(is_engine_container(container) for container in pod.containers)
     ]
 
 
