@@ -103,6 +103,7 @@ class _Loader(_BASE):  # type: ignore[misc]  # the base is chosen at run time
     def __init__(self, content: str, file: str) -> None:
         super().__init__(content)
         self.file = file
+        self._hint = _template_hint(content)
         self._tags: dict[Any, str] = {}
         self._scalars: dict[tuple[str, str], Any] = {}
         self._built: dict[int, Any] = {}
@@ -150,7 +151,7 @@ class _Loader(_BASE):  # type: ignore[misc]  # the base is chosen at run time
 
     def _key(self, node: Any) -> Any:
         if not isinstance(node, yaml.ScalarNode):
-            raise InputError(f"{self._place(node)}: a list or a mapping can't be a key")
+            raise InputError(f"{self._place(node)}: a list or a mapping can't be a key{self._hint}")
         return self._scalar(node)
 
     def _place(self, node: Any) -> str:
@@ -178,10 +179,11 @@ def _from_yaml(content: str, file: str) -> Iterator[Resource]:
 def _yaml_error(error: yaml.YAMLError, content: str, file: str) -> str:
     mark = getattr(error, "problem_mark", None)
     place = f"{file}:{mark.line + 1}" if mark else file
-    hint = (
-        " (a Helm template? render it first: helm template … | python -m policies.check -)" if "{{" in content else ""
-    )
-    return f"{place}: not valid YAML: {getattr(error, 'problem', None) or error}{hint}"
+    return f"{place}: not valid YAML: {getattr(error, 'problem', None) or error}{_template_hint(content)}"
+
+
+def _template_hint(content: str) -> str:
+    return " (a Helm template? helm template … | python -m policies.check -)" if "{{" in content else ""
 
 
 def _manifests(body: Any, node: Any, file: str, prefix: BodyPath = ()) -> Iterator[Resource]:
