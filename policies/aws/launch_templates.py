@@ -66,7 +66,7 @@ def largest_volume_gib(template: Resource) -> float | None:
     sizes = [
         number(mapping(device.get("ebs")).get("volumeSize")) for device in mappings(template.at("blockDeviceMappings"))
     ]
-    return max((size for size in sizes if size is not None), default=None)
+    return max((size for size in sizes if size), default=None)
 
 
 def uses_local_nvme(template: Resource) -> bool:
