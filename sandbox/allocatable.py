@@ -20,6 +20,10 @@ KUBE_RESERVED_STORAGE_BYTES = 2**30
 EVICTION_STORAGE_SHARE = 0.10
 EFA_HUGE_PAGES_2MI = 5128
 """What the EFA installer sets aside on a host with EFA."""
+LARGE_VCPUS = 30
+MANAGED_MAXIMUM_PODS = 110
+MANAGED_MAXIMUM_PODS_LARGE = 250
+"""Managed node groups allow no more pods than this, by vCPUs (EKS user guide, "Choosing an instance type")."""
 ROOT_VOLUME_BYTES = 20 * 2**30
 """EKS's default root volume, where a type has no local NVMe."""
 
@@ -41,7 +45,8 @@ def maximum_pods(instance: InstanceType) -> int:
     interfaces = instance.enis_on_card_zero
     if instance.efa_interfaces and instance.efa_on_card_zero:
         interfaces -= 1
-    return interfaces * (instance.ips_per_eni - 1) + 2
+    ceiling = MANAGED_MAXIMUM_PODS_LARGE if instance.vcpus >= LARGE_VCPUS else MANAGED_MAXIMUM_PODS
+    return min(interfaces * (instance.ips_per_eni - 1) + 2, ceiling)
 
 
 def reserved_cpu_millicores(vcpus: int) -> int:

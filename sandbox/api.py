@@ -52,7 +52,9 @@ class Api:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def request(self, method: str, path: str, body: Object | None = None, content_type: str = "application/json") -> Object:
+    def request(
+        self, method: str, path: str, body: Object | None = None, content_type: str = "application/json"
+    ) -> Object:
         """Send one request and return the answer.
 
         Raises:
@@ -61,7 +63,10 @@ class Api:
         """
         try:
             self._connection.request(
-                method, path, body=json.dumps(body) if body is not None else None, headers={"Content-Type": content_type}
+                method,
+                path,
+                body=json.dumps(body) if body is not None else None,
+                headers={"Content-Type": content_type},
             )
             response = self._connection.getresponse()
             answer = json.loads(response.read())

@@ -6,9 +6,8 @@ All listen on loopback only and speak TLS with the sandbox's own authorities.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.certificates import (
@@ -49,32 +48,24 @@ CLIENT_REQUESTS_PER_SECOND = 100
 
 @dataclass(frozen=True)
 class Part:
-    """One process: its command line, its environment, its health address, and the files that it reads at start."""
+    """One process: its command line, where it says that it is healthy, and the files that it reads only at start."""
 
     name: str
     command: tuple[str, ...]
     health_url: str
-    configuration: str = ""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    reads: tuple[Path, ...]
 
     @property
     def digest(self) -> str:
-        """Changes when the process must be started anew for its settings to hold."""
-        settings = json.dumps([self.command, self.configuration, dict(self.environment)])
-        return hashlib.sha256(settings.encode()).hexdigest()[:16]
+        """Changes with the command line and with what is in the files: then the process must be started anew."""
+        digest = hashlib.sha256("\0".join(self.command).encode())
+        for path in self.reads:
+            digest.update(path.read_bytes())
+        return digest.hexdigest()[:16]
 
 
-def parts(
-    folder: StateFolder,
-    ports: Mapping[str, int],
-    executable: Callable[[str], Path],
-    configurations: Mapping[str, str],
-) -> tuple[Part, ...]:
-    """All parts in start order.
-
-    ``executable`` finds a program by name; ``configurations`` holds, by part, the text of the files in
-    ``folder.configuration`` that the part reads (a changed text restarts it).
-    """
+def parts(folder: StateFolder, ports: Mapping[str, int], executable: Callable[[str], Path]) -> tuple[Part, ...]:
+    """All parts in start order; ``executable`` finds a program by its name."""
     certificates = folder.certificates
 
     def certificate(name: str) -> str:
@@ -181,15 +172,21 @@ def parts(
         "kube-scheduler": f"https://{LOOPBACK}:{ports['kube-scheduler']}/readyz",
         "kwok": f"https://{LOOPBACK}:{ports['kwok']}/readyz",
     }
+    serving = certificate_file(certificates, "serving")
+    reads = {
+        "etcd": (certificate_file(certificates, "etcd"),),
+        "kube-apiserver": (serving,),
+        "kube-controller-manager": (serving, kubeconfig_file(folder, "kube-controller-manager")),
+        "kube-scheduler": (serving, kubeconfig_file(folder, "kube-scheduler")),
+        "kwok": (serving, kubeconfig_file(folder, "kwok"), stages_file(folder)),
+    }
     return tuple(
-        Part(
-            name=name,
-            command=(str(executable(name)), *flags[name]),
-            health_url=health_urls[name],
-            configuration=configurations.get(name, ""),
-        )
-        for name in PART_NAMES
+        Part(name, (str(executable(name)), *flags[name]), health_urls[name], reads[name]) for name in PART_NAMES
     )
+
+
+API_CLIENTS = ("kube-controller-manager", "kube-scheduler", "kwok")
+"""The parts that reach the API server with a kubeconfig of their own."""
 
 
 def kubeconfig_file(folder: StateFolder, part: str) -> Path:

@@ -39,9 +39,7 @@ def settle(
     Raises:
         SandboxError: no free port is left in the range.
     """
-    kept = {
-        name: saved[name] for name in PORT_NAMES if name in saved and (name in held or free(saved[name]))
-    }
+    kept = {name: saved[name] for name in PORT_NAMES if name in saved and (name in held or free(saved[name]))}
     count = LAST_PORT - FIRST_PORT + 1
     start = zlib.crc32(str(folder).encode())
     candidates = (FIRST_PORT + (start + offset) % count for offset in range(count))

@@ -100,7 +100,9 @@ def start(
                 start_new_session=True,
             )
     except OSError as error:
-        raise SandboxError(f"{part} can't be started ({command[0]}: {error.strerror}). Build it: make toolchain.") from error
+        raise SandboxError(
+            f"{part} can't be started ({command[0]}: {error.strerror}). Build it: make toolchain."
+        ) from error
     folder.pids.joinpath(f"{part}.pid").write_text(f"{process.pid}\n", encoding="ascii")
     return process
 

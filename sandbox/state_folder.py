@@ -132,7 +132,9 @@ class StateFolder:
             self._state_file.unlink(missing_ok=True)
             self.path.rmdir()
         except OSError as error:
-            raise SandboxError(f"{error.filename} can't be deleted: {error.strerror}. Delete {self.path} by hand.") from error
+            raise SandboxError(
+                f"{error.filename} can't be deleted: {error.strerror}. Delete {self.path} by hand."
+            ) from error
 
     @contextmanager
     def locked(self) -> Iterator[None]:
