@@ -29,7 +29,7 @@ TOOLS = ("etcd", "kubernetes", "kwok")
 
 @dataclass(frozen=True)
 class PartStatus:
-    """One part as ``status`` shows it: ``problem`` is None when it is healthy, ``process`` None when it isn't running."""
+    """One part as ``status`` shows it: ``problem`` is None when healthy, ``process`` None when not running."""
 
     name: str
     port: int | None
@@ -76,7 +76,7 @@ class Sandbox:
 
         Raises:
             InputError: the folder can't be used.
-            SandboxError: a part does not start or a node does not become ready; the message holds the part's last words.
+            SandboxError: a part does not start (the message holds its last words) or a node does not become ready.
         """
         require_linux()
         ensure(TOOLS)
@@ -91,7 +91,7 @@ class Sandbox:
                 nodes.converge(api, groups, self._report)
 
     def down(self, *, keep_data: bool = False) -> None:
-        """End every process of this sandbox and delete its folder; with ``keep_data`` the folder stays for the next ``up``.
+        """End every process of this sandbox and delete its folder; ``keep_data`` leaves it for the next ``up``.
 
         Raises:
             SandboxError: a process can't be ended or the folder not be deleted.
@@ -101,8 +101,11 @@ class Sandbox:
             self._report(f"No sandbox in {self.folder.path}: nothing to take down")
             return
         with self.folder.locked():
-            stop(self.folder, running(self.folder))
-            if not keep_data:
+            if keep_data:
+                stop(self.folder, running(self.folder))
+                return
+            stop(self.folder, running(self.folder), polite_seconds=0)  # what they would save is deleted next
+            if self.folder.exists:
                 self.folder.remove()
 
     def status(self) -> Status:
@@ -115,7 +118,7 @@ class Sandbox:
             return Status(tuple(unknown), ())
         contexts = health.tls_contexts(self.folder.certificates)
         found = []
-        for part in parts(self.folder, saved, executable):
+        for part in parts(self.folder, saved, Path):  # their programs may be gone from the cache: not needed here
             process = processes.get(part.name)
             problem = health.problem(part, contexts[part.name]) if process else "not running"
             found.append(PartStatus(part.name, saved[part.name], process, problem))

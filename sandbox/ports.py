@@ -48,5 +48,5 @@ def settle(
         return {name: kept[name] if name in kept else next(unused) for name in PORT_NAMES}
     except StopIteration:
         raise SandboxError(
-            f"No free loopback port between {FIRST_PORT} and {LAST_PORT}. End programs that listen there, then try again."
+            f"No free loopback port between {FIRST_PORT} and {LAST_PORT}. End programs that listen there and try again."
         ) from None
