@@ -86,7 +86,7 @@ class Sandbox:
             settled = self._settled_ports()
             self._write_configuration(settled)
             bring_up(self.folder, parts(self.folder, settled, executable), self._report)
-            with self._api() as api:
+            with self.api() as api:
                 apply_storage_class(api)
                 nodes.converge(api, groups, self._report)
 
@@ -124,14 +124,15 @@ class Sandbox:
             found.append(PartStatus(part.name, saved[part.name], process, problem))
         return Status(tuple(found), self._nodes(found))
 
+    def api(self) -> Api:
+        """The API server, as administrator; to be used in a ``with`` statement while the sandbox is up."""
+        return Api(self.folder.certificates, self.folder.read_state().ports["kube-apiserver"])
+
     def _nodes(self, found: Sequence[PartStatus]) -> tuple[Object, ...]:
         if any(part.name == "kube-apiserver" and part.problem is None for part in found):
-            with self._api() as api:
+            with self.api() as api:
                 return tuple(api.items("/api/v1/nodes"))
         return ()
-
-    def _api(self) -> Api:
-        return Api(self.folder.certificates, self.folder.read_state().ports["kube-apiserver"])
 
     def _settled_ports(self) -> dict[str, int]:
         state = self.folder.read_state()
