@@ -1,0 +1,26 @@
+"""What KWOK plays: the kubelets (nodes and pods, by KWOK's own stage files) and the volume provisioner (our stages)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from sandbox.storage import VOLUME_STAGES
+
+KUBELET_KINDS = ("Node", "Pod")
+
+
+def kwok_configuration(stage_files: Iterable[Path]) -> str:
+    """One YAML file for ``kwok --config``: the stages for nodes and pods in KWOK's files, then our volume stages.
+
+    KWOK's own volume stages are left out: they bind claims themselves, where the real volume controller should.
+    """
+    documents = [
+        document
+        for path in sorted(stage_files)
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+        if document["kind"] == "Stage" and document["spec"]["resourceRef"]["kind"] in KUBELET_KINDS
+    ]
+    return yaml.safe_dump_all([*documents, *VOLUME_STAGES], sort_keys=False)
