@@ -1,0 +1,279 @@
+"""Reads files into resources: YAML (many documents, ``kind: List``), JSON manifests, Pulumi resources, stack exports.
+
+Line numbers cost nothing until a finding asks for them: a resource keeps its document's parsed nodes (YAML) or the text
+(JSON), and looks a path up in them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from policies.model import Path as BodyPath
+from policies.model import Resource
+from policies.unknowns import Unknown, at, text
+
+# libyaml's loader where the wheel has it: five times as fast as the Python one.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SUFFIXES = {".yaml", ".yml", ".json"}
+# Markers in Pulumi's JSON: a value that a preview does not know, and the key and kinds of special objects
+# (sdk/go/common/resource/properties.go).
+_UNKNOWN_MARKER = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+_SIGNATURE = "4dabf18193072939515e22adb298388d"
+_SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a public marker, not a secret
+_RESOURCE_REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e"
+_MAX_DEPTH = 100
+
+
+class InputError(Exception):
+    """A file that can't be read or isn't what it should be; the text names file, line and remedy."""
+
+
+def load(arguments: list[str]) -> list[Resource]:
+    """The resources in files, in the files of folders (recursively), and in standard input for ``-``.
+
+    Raises:
+        InputError: nothing there, or not readable as YAML or JSON.
+    """
+    resources: list[Resource] = []
+    for argument in arguments:
+        if argument == "-":
+            resources += parse(sys.stdin.buffer.read().decode("utf-8", errors="replace"), "<stdin>")
+            continue
+        path = Path(argument)
+        for file in _files(path):
+            resources += parse(_read(file), str(file))
+    return resources
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+    if not files:
+        raise InputError(f"{path}: the folder holds no {', '.join(sorted(_SUFFIXES))} file")
+    return files
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: can't be read as UTF-8 text: {error}") from None
+
+
+def parse(content: str, file: str) -> list[Resource]:
+    """The resources in a text; ``file`` is the name that findings carry.
+
+    Raises:
+        InputError: neither YAML nor JSON, or JSON that holds no resources.
+    """
+    content = content.removeprefix("\ufeff")
+    if content.lstrip()[:1] in ("{", "["):
+        try:
+            return list(_from_json(json.loads(content), content, file))
+        except json.JSONDecodeError as error:
+            if file.endswith(".json"):
+                raise InputError(f"{file}:{error.lineno}: not valid JSON: {error.msg}") from None
+        except RecursionError:
+            raise InputError(f"{file}: nested too deeply to be a manifest") from None
+    return list(_from_yaml(content, file))
+
+
+def _from_yaml(content: str, file: str) -> Iterator[Resource]:
+    loader = _LOADER(content)
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            _refuse_cycles(node, file)
+            body = loader.construct_document(node)
+            yield from _manifests(body, node, file)
+    except yaml.YAMLError as error:
+        raise InputError(_yaml_error(error, content, file)) from None
+    except RecursionError:
+        raise InputError(f"{file}: nested too deeply to be a manifest") from None
+    except (ValueError, TypeError, OverflowError) as error:  # e.g. a date with month 13, or a list as a key
+        raise InputError(f"{file}: not a readable YAML value: {error}") from None
+    finally:
+        loader.dispose()
+
+
+def _yaml_error(error: yaml.YAMLError, content: str, file: str) -> str:
+    mark = getattr(error, "problem_mark", None)
+    place = f"{file}:{mark.line + 1}" if mark else file
+    hint = (
+        " (a Helm template? render it first: helm template … | python -m policies.check -)" if "{{" in content else ""
+    )
+    return f"{place}: not valid YAML: {getattr(error, 'problem', None) or error}{hint}"
+
+
+def _refuse_cycles(node: Any, file: str) -> None:
+    """An anchor may contain itself; no manifest does, and rules would never end."""
+    open_nodes: set[int] = set()
+    done: set[int] = set()
+
+    def visit(current: Any, depth: int) -> None:
+        if id(current) in done or isinstance(current, yaml.ScalarNode):
+            return
+        if id(current) in open_nodes or depth > _MAX_DEPTH:
+            raise InputError(f"{file}:{current.start_mark.line + 1}: an anchor contains itself, or nesting is too deep")
+        open_nodes.add(id(current))
+        for child in current.value:
+            for part in child if isinstance(child, tuple) else (child,):
+                visit(part, depth + 1)
+        open_nodes.discard(id(current))
+        done.add(id(current))
+
+    visit(node, 0)
+
+
+def _manifests(body: Any, node: Any, file: str, prefix: BodyPath = ()) -> Iterator[Resource]:
+    """The Kubernetes objects of one document: itself, or the items of a List (of any ``…List`` kind)."""
+    if not isinstance(body, dict):
+        return
+    kind = text(body.get("kind")) or ""
+    items = body.get("items")
+    if kind.endswith("List") and isinstance(items, list):
+        for index, item in enumerate(items):
+            yield from _manifests(item, node, file, (*prefix, "items", index))
+        return
+    if not kind or "apiVersion" not in body:
+        return
+
+    def lines(path: BodyPath) -> int:
+        return _node_line(node, (*prefix, *path))
+
+    yield _manifest(body, file, lines)
+
+
+def _manifest(body: dict[str, Any], file: str, lines: Callable[[BodyPath], int], fallback_name: str = "") -> Resource:
+    name = at(body, "metadata", "name") or at(body, "metadata", "generateName")
+    kind = f"{text(body.get('apiVersion')) or ''}/{text(body.get('kind')) or ''}"
+    return Resource(kind, text(name) or fallback_name, body, file, lines(()), lines=lines)
+
+
+def _node_line(node: Any, path: BodyPath) -> int:
+    """The line (from 1) of the deepest node on ``path``."""
+    line: int = node.start_mark.line + 1
+    for step in path:
+        if isinstance(node, yaml.MappingNode):
+            pair = next(((k, v) for k, v in node.value if k.value == step), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line + 1, pair[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+def _from_json(data: Any, content: str, file: str) -> Iterator[Resource]:
+    @cache
+    def root() -> Any:
+        try:
+            return yaml.compose(content, Loader=_LOADER)
+        except yaml.YAMLError:
+            return None  # JSON that YAML reads differently (tabs): findings then point at line 1
+
+    def lines_from(prefix: BodyPath) -> Callable[[BodyPath], int]:
+        return lambda path: _node_line(root(), (*prefix, *path)) if root() else 1
+
+    deployment = at(data, "deployment")
+    if isinstance(deployment, dict):
+        for index, row in enumerate(deployment.get("resources") or ()):
+            if isinstance(row, dict):
+                yield from _pulumi(row, "inputs", file, lines_from(("deployment", "resources", index)))
+        return
+    for index, row in enumerate(data if isinstance(data, list) else [data]):
+        prefix: BodyPath = (index,) if isinstance(data, list) else ()
+        if isinstance(row, dict) and "type" in row and "kind" not in row:
+            yield from _pulumi(row, "properties", file, lines_from(prefix))
+        elif isinstance(row, dict) and "kind" in row:
+            yield from _json_manifests(row, file, lines_from(prefix))
+        elif not isinstance(data, list) or not isinstance(row, dict):
+            raise InputError(
+                f"{file}: no resources: expected manifests, a list of {{type, name, properties}}, or a stack export"
+            )
+
+
+def _json_manifests(body: dict[str, Any], file: str, lines: Callable[[BodyPath], int]) -> Iterator[Resource]:
+    if (text(body.get("kind")) or "").endswith("List") and isinstance(body.get("items"), list):
+        for index, item in enumerate(body["items"]):
+            if isinstance(item, dict):
+                step: BodyPath = ("items", index)
+                yield from _json_manifests(item, file, lambda path, step=step: lines((*step, *path)))  # type: ignore[misc]
+    elif "apiVersion" in body and "kind" in body:
+        yield _manifest(body, file, lines)
+
+
+def _pulumi(
+    row: dict[str, Any], properties_key: str, file: str, lines: Callable[[BodyPath], int]
+) -> Iterator[Resource]:
+    """One resource of a Pulumi program or state: its inputs, since outputs hold what the provider filled in."""
+    token, urn = row.get("type"), row.get("urn")
+    if not isinstance(token, str) or row.get("delete"):
+        return
+    name = row.get("name") or (urn.rsplit("::", 1)[-1] if isinstance(urn, str) else "")
+    body = plain(row.get(properties_key) or {}, "")
+
+    def inner(path: BodyPath) -> int:
+        return lines((properties_key, *path) if path else ())
+
+    identity = {"id": text(row.get("id")) or "", "urn": urn if isinstance(urn, str) else ""}
+    yield pulumi_resource(token, text(name) or "", body, file=file, line=lines(()), lines=inner, **identity)
+
+
+def pulumi_resource(token: str, name: str, body: Any, **where: Any) -> Resource:
+    """The resource of a Pulumi type token; a Kubernetes object becomes the same as its manifest would."""
+    properties = body if isinstance(body, dict) else {}
+    parts = token.split(":")
+    is_ours = parts[0] == "kubernetes" and len(parts) == 3
+    is_object = is_ours and not parts[1].startswith(("helm.sh", "yaml", "kustomize"))
+    if not is_object:
+        return Resource(token, name, properties, **where)
+    # kubernetes:core/v1:Service has apiVersion v1.
+    version = _text_or(properties.get("apiVersion"), parts[1].removeprefix("core/"))
+    kind = _text_or(properties.get("kind"), parts[2])
+    return Resource(f"{version}/{kind}", _text_or(at(properties, "metadata", "name"), name), properties, **where)
+
+
+def _text_or(value: Any, fallback: str) -> str:
+    return value if isinstance(value, str) and value else fallback
+
+
+def plain(value: Any, path: str) -> Any:
+    """Pulumi's JSON as plain data: unknown values and secrets become ``Unknown``, whole floats become integers."""
+    if isinstance(value, dict):
+        signature = value.get(_SIGNATURE)
+        if signature == _SECRET:
+            return _secret(value, path)
+        if signature == _RESOURCE_REFERENCE:
+            return value.get("id") or value.get("urn") or Unknown(path)
+        if signature is not None:
+            return Unknown(path)  # an asset or an archive
+        return {key: plain(item, f"{path}.{key}" if path else key) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
+    if value == _UNKNOWN_MARKER:
+        return Unknown(path)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _secret(value: dict[str, Any], path: str) -> Any:
+    """A secret's content where the export shows it; rules need it (a token in clear text), messages never repeat it."""
+    try:
+        return plain(json.loads(value["plaintext"]), path)
+    except (KeyError, TypeError, ValueError):
+        return Unknown(path)

@@ -1,0 +1,1 @@
+"""Facts read from pod templates: which model server runs, with what arguments, on which GPUs."""

@@ -1,0 +1,3 @@
+module gpu-inference/toolchain/enginewatch
+
+go 1.26.0
