@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,8 +130,9 @@ class Sandbox:
         return Api(self.folder.certificates, self.folder.read_state().ports["kube-apiserver"])
 
     def _nodes(self, found: Sequence[PartStatus]) -> tuple[Object, ...]:
-        if any(part.name == "kube-apiserver" and part.problem is None for part in found):
-            with self.api() as api:
+        # Without etcd the API server may still call itself ready, and then keeps a list waiting.
+        if all(part.problem is None for part in found if part.name in ("etcd", "kube-apiserver")):
+            with suppress(SandboxError), self.api() as api:
                 return tuple(api.items("/api/v1/nodes"))
         return ()
 
@@ -139,6 +141,7 @@ class Sandbox:
         held = {process.part for process in running(self.folder)}
         if "etcd" in held:
             held.add("etcd-peer")
+        ports.wait_until_free([port for name, port in state.ports.items() if name not in held])
         settled = ports.settle(state.ports, held, self.folder.path)
         for name, port in settled.items():
             if state.ports.get(name, port) != port:

@@ -19,8 +19,8 @@ from sandbox.errors import SandboxError
 from sandbox.state_folder import StateFolder
 
 MARK_VARIABLE = "GPU_INFERENCE_SANDBOX_PROCESS"
-POLITE_SECONDS = 5.0
-"""How long a process has between SIGTERM and SIGKILL; the API server, the slowest, was seen to need 3 s."""
+POLITE_SECONDS = 2.0
+"""How long a process has between SIGTERM and SIGKILL. None of the parts loses anything by SIGKILL."""
 KILL_SECONDS = 5.0
 """How long the kernel may take to end a process after SIGKILL."""
 LOG_TAIL_LINES = 6

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from sandbox.node_groups import NodeGroup
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from catalog.instance_types import instance_type, instance_types
 from hypothesis import given
 from hypothesis import strategies as st
+
+from catalog.instance_types import instance_type, instance_types
 from sandbox.allocatable import maximum_pods, node_resources, reserved_cpu_millicores
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+
 from sandbox.api import ApiError, Object
 from sandbox.node_groups import NodeGroup
 

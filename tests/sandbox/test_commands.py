@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from sandbox.processes import running
 from sandbox.state_folder import StateFolder
 
@@ -98,7 +99,7 @@ def test_down_of_nothing_is_fine(tmp_path: Path) -> None:
 @pytest.mark.engine
 def test_wrong_groups_start_nothing(tmp_path: Path, stack_file: Callable[[str], Path]) -> None:
     path = stack_file("    - {name: p5, instance_type: p5.48xlarge, count: 2, zones: [mars-az1]}")
-    code, output, errors = command(tmp_path / "sandbox", "up", "--nodes", str(path))
+    code, _, errors = command(tmp_path / "sandbox", "up", "--nodes", str(path))
     assert code == 2
     assert f"{path}:3" in errors
     assert "mars-az1" in errors

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from sandbox.errors import InputError
 from sandbox.node_groups import read_node_groups, region, zone_name
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sandbox.errors import SandboxError
 from sandbox.ports import FIRST_PORT, LAST_PORT, PORT_NAMES, is_free, settle
 

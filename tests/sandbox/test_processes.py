@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from sandbox.errors import SandboxError
 from sandbox.processes import Process, log_tail, running, start, stop
 from sandbox.state_folder import StateFolder

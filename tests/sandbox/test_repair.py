@@ -10,9 +10,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
 from sandbox.api import Object
 from sandbox.errors import SandboxError
 from sandbox.node_groups import NodeGroup
+from sandbox.ports import wait_until_free
 from sandbox.processes import running
 from sandbox.state_folder import StateFolder
 
@@ -133,18 +135,20 @@ def test_a_lost_state_file_does_no_harm(sandbox: Sandbox, groups: tuple[NodeGrou
     assert len(running(sandbox.folder)) == len(ALL)
 
 
+@pytest.mark.parametrize("part", ["kube-apiserver", "etcd", "kwok"])
 def test_a_taken_port_moves_and_its_new_owner_is_left_alone(
-    sandbox: Sandbox, groups: tuple[NodeGroup, ...], monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, groups: tuple[NodeGroup, ...], monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     leave_keepsake(sandbox)
-    taken = sandbox.folder.read_state().ports["kube-apiserver"]
-    kill(sandbox, "kube-apiserver")
+    taken = sandbox.folder.read_state().ports[part]
+    kill(sandbox, part)
+    wait_until_free([taken])
     said: list[str] = []
     monkeypatch.setattr(sandbox, "_report", said.append)
     with socket.create_server(("127.0.0.1", taken)):
         sandbox.up(groups)
-    assert any(f"Port {taken} of kube-apiserver is taken" in sentence for sentence in said)
-    assert sandbox.folder.read_state().ports["kube-apiserver"] != taken
+    assert any(f"Port {taken} of {part} is taken" in sentence for sentence in said)
+    assert sandbox.folder.read_state().ports[part] != taken
     assert str(taken) not in sandbox.kubeconfig.read_text(encoding="utf-8")
     assert sandbox.status().healthy
     assert keepsake_is_there(sandbox)

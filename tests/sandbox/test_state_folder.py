@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from sandbox import state_folder
 from sandbox.errors import InputError, SandboxError
 from sandbox.state_folder import State, StateFolder, write_private
