@@ -30,6 +30,9 @@ SERVICE_CIDR = "10.100.0.0/16"
 POD_CIDR = "10.64.0.0/16"
 """Where simulated pods get their addresses; nothing answers on them."""
 
+NODE_LEASE_SECONDS = 10
+"""A restarted KWOK waits until the leases of the killed one run out before it plays the nodes. A kubelet's have 40 s."""
+
 CONTROLLERS_OFF = (
     # They talk to a cloud, to kubelets that join, or to volumes that are attached: none of that exists here.
     "cloud-node-lifecycle-controller",
@@ -162,7 +165,7 @@ def parts(folder: StateFolder, ports: Mapping[str, int], executable: Callable[[s
             f"--tls-cert-file={certificate('serving')}",
             f"--tls-private-key-file={key('serving')}",
             f"--cidr={POD_CIDR}",
-            "--node-lease-duration-seconds=40",
+            f"--node-lease-duration-seconds={NODE_LEASE_SECONDS}",
         ),
     }
     health_urls = {
