@@ -86,7 +86,7 @@ class Sandbox:
             settled = self._settled_ports()
             self._write_configuration(settled)
             bring_up(self.folder, parts(self.folder, settled, executable), self._report)
-            with self._api() as api:
+            with self.connect() as api:
                 apply_storage_class(api)
                 nodes.converge(api, groups, self._report)
 
@@ -123,11 +123,12 @@ class Sandbox:
 
     def _nodes(self, found: Sequence[PartStatus]) -> tuple[Object, ...]:
         if any(part.name == "kube-apiserver" and part.problem is None for part in found):
-            with self._api() as api:
+            with self.connect() as api:
                 return tuple(api.items("/api/v1/nodes"))
         return ()
 
-    def _api(self) -> Api:
+    def connect(self) -> Api:
+        """A connection to the API server, as its administrator; use it in a ``with`` statement."""
         return Api(self.folder.certificates, self.folder.read_state().ports["kube-apiserver"])
 
     def _settled_ports(self) -> dict[str, int]:

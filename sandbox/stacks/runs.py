@@ -54,7 +54,7 @@ def destroy(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None
 
 
 def _program_flags(workspace: Workspace) -> list[str]:
-    return ["--config-file", str(workspace.config_file), "--policy-pack", str(REPOSITORY / "policies")]
+    return ["--config-file", str(workspace.config_file)]
 
 
 def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
