@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -27,11 +26,14 @@ DEFAULT_STACK_FILE = Path(__file__).resolve().parents[1] / "stacks" / "Pulumi.sa
 application = typer.Typer(
     help="A local Kubernetes control plane with simulated GPU nodes.", no_args_is_help=True, add_completion=False
 )
-output = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+PIPE_WIDTH = 120
+"""Columns where the output is no terminal, such as in a CI log."""
+
+output = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def _say(sentence: str) -> None:
-    output.print(escape(sentence))
+    output.print(escape(sentence), soft_wrap=True)
 
 
 @application.command()
@@ -46,9 +48,8 @@ def up(
     sandbox = Sandbox(report=_say)
     sandbox.up(groups)
     count = sum(group.count for group in groups)
-    _say(
-        f"The sandbox is up with {count} simulated nodes, {time.monotonic() - started:.1f} s. Kubeconfig: {sandbox.kubeconfig}"
-    )
+    seconds = time.monotonic() - started
+    _say(f"The sandbox is up with {count} simulated nodes after {seconds:.1f} s. Kubeconfig: {sandbox.kubeconfig}")
     _say(f"Simulated: {SIMULATED}")
 
 
@@ -93,10 +94,10 @@ def _existing() -> Sandbox:
 add_stack_commands(application, _say)
 
 
-def main(command: Callable[[], None] = application) -> None:
+def main() -> None:
     """Run a command; an error is one message for people, never a traceback."""
     try:
-        command()
+        application()
     except SandboxError as error:
         if str(error):  # the engine has said itself why a run failed
             Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]Error:[/red] {escape(str(error))}")

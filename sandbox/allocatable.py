@@ -1,7 +1,7 @@
 """What a node of an instance type offers to pods, as the kubelet on EKS's AL2023 image computes it.
 
-Sources: nodeadm in awslabs/amazon-eks-ami (kube-reserved, hard eviction), the kubelet (huge pages come off the allocatable
-memory), facts/aws.md 2.1 (pods), 2.4 (huge pages), 3.4 (RAID0 of the local NVMe).
+Sources: nodeadm in awslabs/amazon-eks-ami (kube-reserved, hard eviction), the kubelet (huge pages come off the
+allocatable memory), facts/aws.md 2.1 (pods), 2.4 (huge pages), 3.4 (RAID0 of the local NVMe).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def maximum_pods(instance: InstanceType) -> int:
 
 
 def reserved_cpu_millicores(vcpus: int) -> int:
-    """CPU kept for the system: 6 % of the first core, 1 % of the second, 0.5 % of the next two, 0.25 % of each further."""
+    """CPU kept for the system: 6 % of the first core, 1 % of the second, 0.5 % of two more, 0.25 % of the rest."""
     tenths_of_millicore = 600 * min(vcpus, 1) + 100 * min(max(vcpus - 1, 0), 1)
     tenths_of_millicore += 50 * min(max(vcpus - 2, 0), 2) + 25 * max(vcpus - 4, 0)
     return tenths_of_millicore // 10

@@ -1,8 +1,8 @@
 """The sandbox's own certificate authorities and what they sign.
 
-Three authorities, as on a real cluster: one for the API and its clients, one for etcd (a scheduler's certificate must not
-open etcd), one for the API server as a proxy to aggregated APIs. Everything lives as long as the folder; ten years of
-validity mean that nothing expires under a running sandbox.
+Three authorities, as on a real cluster: one for the API and its clients, one for etcd (a scheduler's certificate must
+not open etcd), one for the API server as a proxy to aggregated APIs. Everything lives as long as the folder; ten years
+of validity mean that nothing expires under a running sandbox.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ADMINISTRATORS = "system:masters"
 
 @dataclass(frozen=True)
 class Identity:
-    """One certificate: who signs it, and the user (common name) and group (organization) that Kubernetes reads from it."""
+    """One certificate: who signs it, and the user (common name) and group (organization) that it stands for."""
 
     name: str
     authority: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +30,7 @@ TOOLS = ("etcd", "kubernetes", "kwok")
 
 @dataclass(frozen=True)
 class PartStatus:
-    """One part as ``status`` shows it: ``problem`` is None when it is healthy, ``process`` None when it isn't running."""
+    """One part as ``status`` shows it: ``problem`` is None when healthy, ``process`` None when not running."""
 
     name: str
     port: int | None
@@ -76,7 +77,7 @@ class Sandbox:
 
         Raises:
             InputError: the folder can't be used.
-            SandboxError: a part does not start or a node does not become ready; the message holds the part's last words.
+            SandboxError: a part does not start (the message holds its last words) or a node does not become ready.
         """
         require_linux()
         ensure(TOOLS)
@@ -86,12 +87,12 @@ class Sandbox:
             settled = self._settled_ports()
             self._write_configuration(settled)
             bring_up(self.folder, parts(self.folder, settled, executable), self._report)
-            with self.connect() as api:
+            with self.api() as api:
                 apply_storage_class(api)
                 nodes.converge(api, groups, self._report)
 
     def down(self, *, keep_data: bool = False) -> None:
-        """End every process of this sandbox and delete its folder; with ``keep_data`` the folder stays for the next ``up``.
+        """End every process of this sandbox and delete its folder; ``keep_data`` leaves it for the next ``up``.
 
         Raises:
             SandboxError: a process can't be ended or the folder not be deleted.
@@ -101,8 +102,11 @@ class Sandbox:
             self._report(f"No sandbox in {self.folder.path}: nothing to take down")
             return
         with self.folder.locked():
-            stop(self.folder, running(self.folder))
-            if not keep_data:
+            if keep_data:
+                stop(self.folder, running(self.folder))
+                return
+            stop(self.folder, running(self.folder), polite_seconds=0)  # what they would save is deleted next
+            if self.folder.exists:
                 self.folder.remove()
 
     def status(self) -> Status:
@@ -115,27 +119,29 @@ class Sandbox:
             return Status(tuple(unknown), ())
         contexts = health.tls_contexts(self.folder.certificates)
         found = []
-        for part in parts(self.folder, saved, executable):
+        for part in parts(self.folder, saved, Path):  # their programs may be gone from the cache: not needed here
             process = processes.get(part.name)
             problem = health.problem(part, contexts[part.name]) if process else "not running"
             found.append(PartStatus(part.name, saved[part.name], process, problem))
         return Status(tuple(found), self._nodes(found))
 
+    def api(self) -> Api:
+        """The API server, as administrator; to be used in a ``with`` statement while the sandbox is up."""
+        return Api(self.folder.certificates, self.folder.read_state().ports["kube-apiserver"])
+
     def _nodes(self, found: Sequence[PartStatus]) -> tuple[Object, ...]:
-        if any(part.name == "kube-apiserver" and part.problem is None for part in found):
-            with self.connect() as api:
+        # Without etcd the API server may still call itself ready, and then keeps a list waiting.
+        if all(part.problem is None for part in found if part.name in ("etcd", "kube-apiserver")):
+            with suppress(SandboxError), self.api() as api:
                 return tuple(api.items("/api/v1/nodes"))
         return ()
-
-    def connect(self) -> Api:
-        """A connection to the API server, as its administrator; use it in a ``with`` statement."""
-        return Api(self.folder.certificates, self.folder.read_state().ports["kube-apiserver"])
 
     def _settled_ports(self) -> dict[str, int]:
         state = self.folder.read_state()
         held = {process.part for process in running(self.folder)}
         if "etcd" in held:
             held.add("etcd-peer")
+        ports.wait_until_free([port for name, port in state.ports.items() if name not in held])
         settled = ports.settle(state.ports, held, self.folder.path)
         for name, port in settled.items():
             if state.ports.get(name, port) != port:

@@ -65,7 +65,7 @@ ZoneId = Annotated[str, AfterValidator(_known_zone)]
 
 def region(zone_id: str) -> str:
     """The region of a zone id: ``use1-az1`` is in ``us-east-1``."""
-    return REGIONS[zone_id.split("-")[0]]
+    return REGIONS[zone_id.partition("-")[0]]
 
 
 def zone_name(zone_id: str) -> str:

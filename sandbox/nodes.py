@@ -94,7 +94,7 @@ def _cloud_labels(group: NodeGroup, name: str, zone_id: str) -> dict[str, str]:
 
 
 def _gpu_labels(instance: InstanceType) -> dict[str, str]:
-    """What GPU feature discovery writes; the memory is the catalog's figure for the GPU in MiB, nothing measured here."""
+    """What GPU feature discovery writes; the memory is the catalog's figure in MiB, nothing is measured here."""
     gpu = instance.gpu_model
     if gpu is None:
         return {}

@@ -43,7 +43,7 @@ CONTROLLERS_OFF = (
 )
 
 CLIENT_REQUESTS_PER_SECOND = 100
-"""The default, 20, makes a fresh cluster wait for its own service accounts; one clone's API server carries this easily."""
+"""The default, 20, makes a fresh cluster wait for its own service accounts."""
 
 
 @dataclass(frozen=True)

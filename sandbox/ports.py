@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 import zlib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -15,6 +16,9 @@ FIRST_PORT = 20000
 LAST_PORT = 29999
 """Below 32768, where Linux begins to hand out ports to outgoing connections: those would take ours while it is down."""
 
+RELEASE_SECONDS = 2.0
+"""How long ``up`` waits for a port of its own to be released before it gives the port up."""
+
 
 def is_free(port: int) -> bool:
     """Whether no program listens on this loopback port."""
@@ -26,6 +30,13 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def wait_until_free(ports: Collection[int]) -> None:
+    """Wait a moment for ports whose owner was just killed: the kernel may still be closing its sockets."""
+    deadline = time.monotonic() + RELEASE_SECONDS
+    while not all(map(is_free, ports)) and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 def settle(
@@ -48,5 +59,5 @@ def settle(
         return {name: kept[name] if name in kept else next(unused) for name in PORT_NAMES}
     except StopIteration:
         raise SandboxError(
-            f"No free loopback port between {FIRST_PORT} and {LAST_PORT}. End programs that listen there, then try again."
+            f"No free loopback port between {FIRST_PORT} and {LAST_PORT}. End programs that listen there and try again."
         ) from None

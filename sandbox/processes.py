@@ -19,8 +19,10 @@ from sandbox.errors import SandboxError
 from sandbox.state_folder import StateFolder
 
 MARK_VARIABLE = "GPU_INFERENCE_SANDBOX_PROCESS"
-POLITE_SECONDS = 5.0
-"""How long a process has between SIGTERM and SIGKILL; each part was seen to need well under a second."""
+POLITE_SECONDS = 2.0
+"""How long a process has between SIGTERM and SIGKILL. None of the parts loses anything by SIGKILL."""
+KILL_SECONDS = 5.0
+"""How long the kernel may take to end a process after SIGKILL."""
 LOG_TAIL_LINES = 6
 
 
@@ -64,15 +66,22 @@ def _ours(pid: int, folder: Path) -> Process | None:
         if proc.stat().st_uid != os.getuid():
             return None
         environment = proc.joinpath("environ").read_bytes()
-        started_at = proc.stat().st_ctime
+        # After the program's name in parentheses, which may hold anything, the start time is field 22 - 2.
+        start_ticks = int(proc.joinpath("stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
     except OSError:  # ended meanwhile, or another user's
         return None
     prefix = f"{MARK_VARIABLE}=".encode()
     for variable in environment.split(b"\0"):
         if variable.startswith(prefix):
             part, digest, marked_folder = os.fsdecode(variable.removeprefix(prefix)).split(":", 2)
+            started_at = _boot_time() + start_ticks / os.sysconf("SC_CLK_TCK")
             return Process(part, digest, pid, started_at) if marked_folder == str(folder) else None
     return None
+
+
+def _boot_time() -> float:
+    lines = Path("/proc/stat").read_text(encoding="ascii").splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith("btime ")))
 
 
 def start(
@@ -80,7 +89,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start one part in a session of its own, so that it survives this command and its terminal.
 
-    Its environment holds ``environment`` and the mark only: a proxy or etcd setting of the user's shell must not reach it.
+    Its environment holds ``environment`` and the mark only: a proxy or etcd setting of the user's shell stays out.
 
     Raises:
         SandboxError: the program can't be started.
@@ -107,20 +116,21 @@ def start(
     return process
 
 
-def stop(folder: StateFolder, processes: Sequence[Process]) -> None:
-    """End these processes: politely first, and surely after ``POLITE_SECONDS``.
+def stop(folder: StateFolder, processes: Sequence[Process], polite_seconds: float = POLITE_SECONDS) -> None:
+    """End these processes: SIGTERM first, SIGKILL after ``polite_seconds`` (0 for processes that have nothing to save).
 
     Raises:
         SandboxError: one is still there after SIGKILL.
     """
-    for signal_number, patience_seconds in ((signal.SIGTERM, POLITE_SECONDS), (signal.SIGKILL, POLITE_SECONDS)):
+    for signal_number, patience_seconds in ((signal.SIGTERM, polite_seconds), (signal.SIGKILL, KILL_SECONDS)):
+        if not patience_seconds:
+            continue
         for process in _alive(folder, processes):
-            # A stopped process (SIGSTOP) would never see SIGTERM.
-            for number in (signal_number, signal.SIGCONT):
-                _send(process.pid, number)
+            _send(process.pid, signal_number)
+            _send(process.pid, signal.SIGCONT)  # a stopped process would not see SIGTERM
         deadline = time.monotonic() + patience_seconds
         while _alive(folder, processes) and time.monotonic() < deadline:
-            time.sleep(0.05)
+            time.sleep(0.02)
     if stuck := _alive(folder, processes):
         names = ", ".join(f"{process.part} (pid {process.pid})" for process in stuck)
         raise SandboxError(f"These processes can't be ended: {names}. A disk that doesn't answer is the usual reason.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -29,8 +30,20 @@ def status_report(status: Status) -> RenderableType:
     )
 
 
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _gib(quantity: str) -> str:
+    """Memory as the sandbox writes it, in MiB, rounded down to GiB; any other notation as it is."""
+    return f"{int(quantity.removesuffix('Mi')) // 1024} GiB" if quantity.endswith("Mi") else quantity
+
+
 def _parts_table(status: Status) -> Table:
-    table = Table("part", "pid", "port", "running since", "memory", "health", title="Control plane")
+    table = _table("Control plane", "part", "pid", "port", "running since", "memory", "health")
     for part in status.parts:
         table.add_row(part.name, *_process_cells(part), _health(part.problem))
     table.add_section()
@@ -51,7 +64,7 @@ def _health(problem: str | None) -> Text:
 
 
 def _nodes_table(status: Status) -> Table:
-    table = Table("node", "type", "zone", "GPUs", "EFA", "CPU", "memory", "pods", "ready", title="Nodes (allocatable)")
+    table = _table("Nodes (allocatable)", "node", "type", "zone", "GPUs", "EFA", "CPU", "memory", "pods", "ready")
     for node in status.nodes:
         labels, offered = node["metadata"]["labels"], node["status"].get("allocatable", {})
         table.add_row(
@@ -60,7 +73,9 @@ def _nodes_table(status: Status) -> Table:
             labels.get("topology.k8s.aws/zone-id", "–"),
             offered.get(GPU_RESOURCE, "–"),
             offered.get(EFA_RESOURCE, "–"),
-            *(offered.get(name, "–") for name in ("cpu", "memory", "pods")),
-            _health(None if is_ready(node) else "no"),
+            offered.get("cpu", "–"),
+            _gib(offered.get("memory", "–")),
+            offered.get("pods", "–"),
+            Text("yes", "green") if is_ready(node) else Text("no", "red"),
         )
     return table

@@ -93,8 +93,9 @@ def _settle(
             f"{log_tail(folder, part.name)}\nThe whole log: {log_file(folder, part.name)}. "
             "A clean start: python -m sandbox down, then up."
         )
+    problem = health.problem(part, contexts[part.name])
     raise SandboxError(
-        f"{part.name} is not healthy after {START_TIMEOUT_SECONDS:.0f} s: it {health.problem(part, contexts[part.name])}. "
+        f"{part.name} is not healthy after {START_TIMEOUT_SECONDS:.0f} s: it {problem}. "
         f"Its log: {log_file(folder, part.name)}."
     )
 

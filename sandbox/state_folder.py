@@ -21,7 +21,8 @@ from sandbox.errors import InputError, SandboxError
 
 FOLDER_VARIABLE = "GPU_INFERENCE_SANDBOX_DIR"
 STATE_FILE = "sandbox.json"
-PULUMI_FOLDER = "pulumi"
+OWN_NAMES = frozenset({"certificates", "configuration", "etcd", "kubeconfig", "logs", "pids", "pulumi", STATE_FILE})
+"""What may be in a folder that lost its state file and still be taken for a sandbox's."""
 MINIMUM_FREE_MIB = 1024
 """etcd preallocates 2 × 64 MB of log; the rest is room for its data, the logs and the Pulumi state."""
 LOCK_TIMEOUT_SECONDS = 120.0
@@ -58,7 +59,7 @@ class StateFolder:
         self.logs = self.path / "logs"
         self.pids = self.path / "pids"
         self.etcd_data = self.path / "etcd"
-        self.pulumi = self.path / PULUMI_FOLDER
+        self.pulumi = self.path / "pulumi"
         self.kubeconfig = self.path / "kubeconfig"
         self._state_file = self.path / STATE_FILE
 
@@ -75,7 +76,7 @@ class StateFolder:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            foreign = sorted({entry.name for entry in self.path.iterdir()} - {PULUMI_FOLDER})
+            foreign = sorted({entry.name for entry in self.path.iterdir()} - OWN_NAMES)
             if foreign and not self.exists:
                 raise InputError(
                     f"{self.path} holds files that are not a sandbox's ({', '.join(foreign[:3])}). "

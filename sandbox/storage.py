@@ -31,8 +31,10 @@ metadata:
   annotations:
     pv.kubernetes.io/provisioned-by: {PROVISIONER}
 spec:
-  accessModes: {{{{ YAML .spec.accessModes 1 }}}}
-  capacity: {{{{ YAML .spec.resources.requests 1 }}}}
+  accessModes:
+  {{{{ YAML .spec.accessModes 1 }}}}
+  capacity:
+    storage: {{{{ .spec.resources.requests.storage | Quote }}}}
   volumeMode: {{{{ .spec.volumeMode }}}}
   storageClassName: {STORAGE_CLASS}
   persistentVolumeReclaimPolicy: Delete

@@ -33,7 +33,7 @@ def closing_summary(sandbox: Sandbox, workspace: Workspace) -> str:
     """The lines that end ``make up``."""
     outputs = json.loads(workspace.ask(["stack", "output", "--json"]))
     namespace = outputs["namespace"]
-    with sandbox.connect() as api:
+    with sandbox.api() as api:
         pods = api.items(f"/api/v1/namespaces/{namespace}/pods")
     kubeconfig = sandbox.kubeconfig
     shown = kubeconfig.relative_to(REPOSITORY) if kubeconfig.is_relative_to(REPOSITORY) else kubeconfig
