@@ -386,6 +386,34 @@ def test_no_policy_pack_outlives_a_killed_engine(project: Project) -> None:
     wait_until(lambda: all(gone(process) for process in started), "the children to end", 5)
 
 
+def test_no_kubernetes_provider_outlives_a_killed_engine(project: Project) -> None:
+    project.environment |= installed.prepare_pulumi_home(project.folder / "home")
+    project.program(
+        """
+        import pathlib, time, pulumi, pulumi_kubernetes as kubernetes
+        provider = kubernetes.Provider("files", render_yaml_to_directory="rendered")
+        options = pulumi.ResourceOptions(provider=provider)
+        config = kubernetes.core.v1.ConfigMap("config", data={"a": "b"}, opts=options)
+        config.data.apply(lambda _: pathlib.Path("started").touch())
+        config.data.apply(lambda _: time.sleep(600))
+        """
+    )
+    with project.previewing() as (engine, started):
+        assert any("pulumi-resource-kubernetes" in " ".join(process.cmdline()) for process in started)
+        engine.kill()
+        wait_until(lambda: all(gone(process) for process in started), "the children to end", 5)
+
+
+def test_the_prepared_environment_runs_a_program_without_a_warning(project: Project) -> None:
+    prepared = installed.prepare_pulumi_home(project.folder / "home")
+    project.environment = {"PULUMI_BACKEND_URL": project.environment["PULUMI_BACKEND_URL"]} | prepared
+    project.environment["PULUMI_CONFIG_PASSPHRASE"] = "not a secret: the state is thrown away"
+    project.program("import pulumi\npulumi.export('value', 1)\n")
+    done = project.preview()
+    assert done.returncode == 0, done.stdout
+    assert "warning" not in done.stdout + done.stderr
+
+
 def test_about_names_the_interpreter_and_its_packages(project: Project) -> None:
     project.program("")
     done = project.run("about", "--json")
