@@ -15,6 +15,8 @@ class Gpu(Fact):
     aliases: tuple[str, ...] = ()
     maker: Literal["nvidia", "amd"]
     architecture: str
+    multiprocessors: int
+    """Streaming multiprocessors (compute units): vLLM's top-k sampler keeps a row of the vocabulary for each."""
     memory_gib: float
     nominal_gb: float
     memory_source: Literal["log", "smi", "sheet"]

@@ -168,6 +168,11 @@ class VllmVersion:
         return str(self._fact("home"))
 
     @property
+    def hides_no_prefix(self) -> bool:
+        """Whether switches are pairs --enable-x/--disable-x, with --no-enable-x taken but not listed."""
+        return bool(self._fact("boolean_pairs") == "enable-disable")
+
+    @property
     def has_multi_node_flags(self) -> bool:
         """Whether ``--nnodes``, ``--node-rank`` and ``--master-addr`` exist."""
         return bool(self._fact("multi_node_flags"))

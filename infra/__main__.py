@@ -34,8 +34,8 @@ def read_settings(stack: str) -> StackSettings:
     """
     # The engine hands the whole config over in these two variables; pulumi.Config can't list its keys, and a key that
     # nobody reads is a misspelt one.
-    config = json.loads(os.environ.get("PULUMI_CONFIG", "{}"))
-    secret_keys = json.loads(os.environ.get("PULUMI_CONFIG_SECRET_KEYS", "[]"))
+    config = json.loads(os.environ.get("PULUMI_CONFIG") or "{}")
+    secret_keys = json.loads(os.environ.get("PULUMI_CONFIG_SECRET_KEYS") or "[]") or []
     settings = parse_settings(config, secret_keys, stack)
     problems = check(settings)
     if problems:

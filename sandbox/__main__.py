@@ -19,6 +19,7 @@ from sandbox.environment import sandbox_environment, shell_exports
 from sandbox.errors import SandboxError
 from sandbox.node_groups import read_node_groups
 from sandbox.report import SIMULATED, status_report
+from sandbox.stacks.commands import add_stack_commands
 
 DEFAULT_STACK_FILE = Path(__file__).resolve().parents[1] / "stacks" / "Pulumi.sandbox.yaml"
 
@@ -90,12 +91,16 @@ def _existing() -> Sandbox:
     return sandbox
 
 
+add_stack_commands(application, _say)
+
+
 def main() -> None:
     """Run a command; an error is one message for people, never a traceback."""
     try:
         application()
     except SandboxError as error:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]Error:[/red] {escape(str(error))}")
+        if str(error):  # the engine has said itself why a run failed
+            Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]Error:[/red] {escape(str(error))}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -9,17 +9,17 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from rich.console import Console
 
-from toolchain import cache, gocommand, preflight, progress
+from toolchain import cache, gocommand, goerrors, preflight, progress
 from toolchain.errors import ToolchainError
 from toolchain.gocommand import GoFacts
 from toolchain.lock import exclusive
 from toolchain.tools import TOOLS, GoBinary, ModuleFiles, Tool
 
 _UPDATE_SECONDS = 0.2
-_ERROR_LINES = 25
 # Below this, a sentence about the duration is noise.
 _WORTH_SAYING_MINUTES = 0.5
 
@@ -80,6 +80,10 @@ def _fill(tool: Tool, folder: Path, entries: dict[str, Path], step: progress.Ste
         for path in entries[part].iterdir():
             # A hard link, since the engine looks beside the file that a symbolic link leads to.
             os.link(path, folder / path.name, follow_symlinks=False)
+    for source in tool.input_folders[:1]:
+        # Go would write a new one, and trust what it downloads.
+        if not (source / "go.sum").exists():
+            raise ToolchainError(f"{source}/go.sum is missing.", "Restore it: it says what the modules must be.")
     if tool.binary is not None:
         _go_build(tool, tool.binary, folder / tool.binary.name, step, lock)
         for name in tool.binary.links:
@@ -91,8 +95,6 @@ def _fill(tool: Tool, folder: Path, entries: dict[str, Path], step: progress.Ste
 
 def _go_build(tool: Tool, binary: GoBinary, output: Path, step: progress.Step, lock: int) -> None:
     source = tool.input_folders[0]
-    if not (source / "go.sum").exists():
-        raise ToolchainError(f"{source}/go.sum is missing, so nothing says what the modules should be.", "Restore it.")
     step.update("resolving modules")
     flags = " ".join(["-s -w", *(f"-X {name}={value}" for name, value in binary.variables.items())])
     with tempfile.TemporaryDirectory(prefix="toolchain-") as scratch:
@@ -122,8 +124,7 @@ def _run_go(command: list[str], source: Path, step: progress.Step, lock: int) ->
         pass_fds=(lock,),
     )
     lines: list[str] = []
-    assert process.stderr is not None
-    reader = threading.Thread(target=lines.extend, args=(map(str.rstrip, process.stderr),), daemon=True)
+    reader = threading.Thread(target=_collect, args=(process.stderr, lines), daemon=True)
     reader.start()
     try:
         while reader.is_alive():
@@ -135,20 +136,18 @@ def _run_go(command: list[str], source: Path, step: progress.Step, lock: int) ->
         process.wait()
         raise
     if code != 0:
-        raise ToolchainError(
-            f"go build of {source.name} failed:\n{error_lines(lines)}", "Run it again: Go keeps what it has compiled."
-        )
+        words = goerrors.last_words(lines)
+        raise ToolchainError(f"go build of {source.name} failed:\n{words}", goerrors.hint(words))
+
+
+def _collect(stream: IO[str] | None, lines: list[str]) -> None:
+    for line in stream or ():
+        lines.append(line.rstrip())
 
 
 def _doing(lines: Sequence[str]) -> str:
     compiled = sum(not line.startswith("go: ") for line in lines)
     return f"{compiled} packages compiled, now {lines[-1]}" if lines else "checking what is compiled already"
-
-
-def error_lines(lines: Sequence[str]) -> str:
-    """Go's own words about a failure, without the names of the packages that went well: the last lines of them."""
-    words = [line for line in lines if " " in line or ":" in line]
-    return "\n".join(words[-_ERROR_LINES:])
 
 
 def _copy(source: Path, files: ModuleFiles, target: Path) -> None:

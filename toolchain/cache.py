@@ -36,7 +36,7 @@ def key(tool: Tool, go: GoFacts) -> str:
     digest = hashlib.sha256()
     for fact in (
         _RECIPE,
-        repr(tool),
+        repr((tool.binary, tool.files)),
         go.version,
         go.os,
         go.arch,

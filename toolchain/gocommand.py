@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from toolchain import goerrors
 from toolchain.errors import ToolchainError
 
 _INSTALL_GO = "Install Go {version} or later (https://go.dev/dl), and make sure that `go version` works in this shell."
@@ -97,7 +98,7 @@ def module_folder(folder: Path, module: str) -> Path:
         words = done.stderr.strip() or _error_in(done.stdout)
         raise ToolchainError(
             f"Go could not get the module {module} that {folder.name}/go.mod pins:\n{words}",
-            "Check the network and GOPROXY. A checksum mismatch means that the module is not the one that was pinned.",
+            goerrors.hint(words),
         )
     return Path(json.loads(done.stdout)["Dir"])
 

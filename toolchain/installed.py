@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from toolchain import cache
 from toolchain.errors import ToolchainError
 from toolchain.tools import KUBERNETES_PROVIDER_VERSION, PULUMI_VERSION, find, providing, with_parts
 
@@ -44,7 +45,8 @@ def executable(name: str) -> Path:
 def pulumi_cli() -> PulumiCli:
     """The `pulumi` on PATH where it fits (its version, and its own Python language host beside it), else ours."""
     found = shutil.which("pulumi")
-    if found is not None:
+    # In a shell with our own environment the one found is ours, perhaps of older pins.
+    if found is not None and cache.root() not in Path(found).resolve().parents:
         version = _version_of(found)
         if fits(version) and (Path(found).resolve().parent / "pulumi-language-python").exists():
             return PulumiCli(Path(found), version, ours=False)

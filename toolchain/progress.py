@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.status import Status
+from rich.text import Text
 
 # How often a build that prints nothing says that it is still at work, where no line can be redrawn.
 _HEARTBEAT_SECONDS = 30.0
@@ -37,7 +38,7 @@ class Step:
         """Shows what is being done now. Call it often: it decides how much of that to print."""
         line = f"{self._title} · {clock(self.elapsed_seconds)} · {doing}"
         if self._status is not None:
-            self._status.update(line)
+            self._status.update(Text(line))  # a str would be read as markup
         elif time.monotonic() - self._last_line >= _HEARTBEAT_SECONDS:
             self._last_line = time.monotonic()
             self._console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -49,7 +50,7 @@ def step(console: Console, part: int, parts: int, what: str) -> Iterator[Step]:
     title = f"[{part}/{parts}] {what}"
     if console.is_terminal:
         with console.status("") as status:
-            current = Step(console, title.replace("[", "\\["), status)
+            current = Step(console, title, status)
             current.update("starting")
             yield current
     else:

@@ -145,7 +145,7 @@ TOOLS: tuple[Tool, ...] = (
             # Without a version, the automation API and the plugin checks refuse the CLI.
             variables={f"{_SDK}/go/common/version.Version": PULUMI_VERSION},
         ),
-        cold_build_minutes=5,
+        cold_build_minutes=4,
         build_memory_gib=3,
     ),
     Tool(
@@ -178,7 +178,7 @@ TOOLS: tuple[Tool, ...] = (
                 Embedded(_PROVIDER, "cmd/pulumi-resource-kubernetes/terraform-mapping.json"),
             ),
         ),
-        cold_build_minutes=8,
+        cold_build_minutes=10,
         build_memory_gib=6,
     ),
     Tool(

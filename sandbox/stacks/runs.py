@@ -54,7 +54,7 @@ def destroy(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None
 
 
 def _program_flags(workspace: Workspace) -> list[str]:
-    return ["--config-file", str(workspace.config_file), "--policy-pack", str(REPOSITORY / "policies")]
+    return ["--config-file", str(workspace.config_file)]
 
 
 def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
@@ -71,7 +71,7 @@ def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Calla
     if not has_pending_operations(state):
         return
     pending = pending_creates(state)
-    with sandbox.connect() as api:
+    with sandbox.api() as api:
         there = [create for create in pending if exists(api, create)]
     report(f"The last run was cut off: {len(there)} of {len(pending)} objects under way are in the cluster")
     arguments = ["refresh", "--yes", "--skip-preview", "--config-file", str(workspace.config_file)]

@@ -56,6 +56,10 @@ class Workspace:
         document["encryptionsalt"] = yaml.safe_load(self._salted.read_text(encoding="utf-8"))["encryptionsalt"]
         write_private(self.config_file, yaml.safe_dump(document, sort_keys=False))
 
+    def check_stack_file(self) -> None:
+        """Raise InputError where the stack file is not there or can't be read; nothing else is touched."""
+        self._stack_document()
+
     def variables(self) -> dict[str, str]:
         """What points the engine at the sandbox's own backend, whatever the shell says."""
         return {

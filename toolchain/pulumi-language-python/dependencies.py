@@ -22,4 +22,4 @@ if "--transitive" not in sys.argv:
         if "extra ==" not in line
     }
     packages = {name: found for name, found in packages.items() if name not in required}
-json.dump(json.dumps([{"name": name, "version": packages[name].version} for name in sorted(packages)]), sys.stdout)
+json.dump([{"name": name, "version": packages[name].version} for name in sorted(packages)], sys.stdout)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"strconv"
 
@@ -67,13 +68,18 @@ func (host *languageHost) executorArguments(request *pulumirpc.RunRequest) []str
 
 // configEnvironment hands the stack's configuration to the SDK. Secrets are in it decrypted, and named as such.
 func configEnvironment(request *pulumirpc.RunRequest) ([]string, error) {
-	config, err := json.Marshal(request.GetConfig())
+	// Never nil, which would be the JSON null: the SDK expects an object and a list.
+	config := map[string]string{}
+	maps.Copy(config, request.GetConfig())
+	secretKeys := append([]string{}, request.GetConfigSecretKeys()...)
+
+	configJSON, err := json.Marshal(config)
 	if err != nil {
 		return nil, err
 	}
-	secretKeys, err := json.Marshal(request.GetConfigSecretKeys())
+	secretKeysJSON, err := json.Marshal(secretKeys)
 	if err != nil {
 		return nil, err
 	}
-	return []string{"PULUMI_CONFIG=" + string(config), "PULUMI_CONFIG_SECRET_KEYS=" + string(secretKeys)}, nil
+	return []string{"PULUMI_CONFIG=" + string(configJSON), "PULUMI_CONFIG_SECRET_KEYS=" + string(secretKeysJSON)}, nil
 }
