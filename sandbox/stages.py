@@ -7,13 +7,14 @@ from pathlib import Path
 
 import yaml
 
+from sandbox.autoscaling import SCALED_OBJECT_STAGE
 from sandbox.storage import VOLUME_STAGES
 
 KUBELET_KINDS = ("Node", "Pod")
 
 
 def kwok_configuration(stage_files: Iterable[Path]) -> str:
-    """One YAML file for ``kwok --config``: the stages for nodes and pods in KWOK's files, then our volume stages.
+    """One YAML file for ``kwok --config``: the stages for nodes and pods in KWOK's files, then our own (volumes, KEDA).
 
     KWOK's own volume stages are left out: they bind claims themselves, where the real volume controller should.
     """
@@ -23,4 +24,4 @@ def kwok_configuration(stage_files: Iterable[Path]) -> str:
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
         if document["kind"] == "Stage" and document["spec"]["resourceRef"]["kind"] in KUBELET_KINDS
     ]
-    return yaml.safe_dump_all([*documents, *VOLUME_STAGES], sort_keys=False)
+    return yaml.safe_dump_all([*documents, *VOLUME_STAGES, SCALED_OBJECT_STAGE], sort_keys=False)
