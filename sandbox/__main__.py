@@ -20,6 +20,7 @@ from sandbox.errors import SandboxError
 from sandbox.node_groups import read_node_groups
 from sandbox.report import SIMULATED, status_report
 from sandbox.stacks.commands import add_stack_commands
+from toolchain.errors import ToolchainError
 
 DEFAULT_STACK_FILE = Path(__file__).resolve().parents[1] / "stacks" / "Pulumi.sandbox.yaml"
 
@@ -94,14 +95,21 @@ def _existing() -> Sandbox:
 add_stack_commands(application, _say)
 
 
+def _complain(error: Exception) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]Error:[/red] {escape(str(error))}")
+
+
 def main() -> None:
     """Run a command; an error is one message for people, never a traceback."""
     try:
         application()
     except SandboxError as error:
         if str(error):  # the engine has said itself why a run failed
-            Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]Error:[/red] {escape(str(error))}")
+            _complain(error)
         sys.exit(error.exit_code)
+    except (ToolchainError, OSError) as error:  # a tool can't be built; a full disk, a file that can't be written
+        _complain(error)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -106,8 +106,7 @@ class Sandbox:
                 stop(self.folder, running(self.folder))
                 return
             stop(self.folder, running(self.folder), polite_seconds=0)  # what they would save is deleted next
-            if self.folder.exists:
-                self.folder.remove()
+            self.folder.remove()
 
     def status(self) -> Status:
         """Look at everything, change nothing."""

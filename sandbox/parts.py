@@ -31,7 +31,7 @@ POD_CIDR = "10.64.0.0/16"
 """Where simulated pods get their addresses; nothing answers on them."""
 
 NODE_LEASE_SECONDS = 10
-"""A restarted KWOK waits until the leases of the killed one run out before it plays the nodes. A kubelet's have 40 s."""
+"""A restarted KWOK plays no node before the killed one's leases have run out. A kubelet's have 40 s."""
 
 CONTROLLERS_OFF = (
     # They talk to a cloud, to kubelets that join, or to volumes that are attached: none of that exists here.

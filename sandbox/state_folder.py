@@ -41,7 +41,7 @@ class State(BaseModel):
 def default_folder() -> Path:
     """The folder of this clone's sandbox, or what ``GPU_INFERENCE_SANDBOX_DIR`` says."""
     named = os.environ.get(FOLDER_VARIABLE)
-    return Path(named).absolute() if named else Path(__file__).resolve().parents[1] / ".sandbox"
+    return Path(named) if named else Path(__file__).resolve().parents[1] / ".sandbox"
 
 
 def current_boot_id() -> str:
@@ -53,7 +53,7 @@ class StateFolder:
     """Paths inside the folder, and the few things done to it as a whole."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.absolute()
+        self.path = path.resolve()  # one folder, one name: processes are known by it
         self.certificates = self.path / "certificates"
         self.configuration = self.path / "configuration"
         self.logs = self.path / "logs"
@@ -121,17 +121,23 @@ class StateFolder:
     def remove(self) -> None:
         """Delete the folder; the state file goes last, so that a killed ``down`` can be run again.
 
+        Where the state file is lost, only what a sandbox makes is deleted, and the folder if nothing else is in it.
+
         Raises:
             SandboxError: something in it can't be deleted.
         """
+        everything = self.exists
         try:
-            for entry in self.path.iterdir():
+            for entry in list(self.path.iterdir()):
+                if entry == self._state_file or not (everything or entry.name in OWN_NAMES):
+                    continue
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry)
-                elif entry != self._state_file:
+                else:
                     entry.unlink()
             self._state_file.unlink(missing_ok=True)
-            self.path.rmdir()
+            if not any(self.path.iterdir()):
+                self.path.rmdir()
         except OSError as error:
             raise SandboxError(
                 f"{error.filename} can't be deleted: {error.strerror}. Delete {self.path} by hand."

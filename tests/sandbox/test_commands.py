@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,10 +17,10 @@ from sandbox.state_folder import StateFolder
 GROUPS = "    - {name: system, instance_type: m7i.xlarge, count: 1, zones: [use1-az1]}"
 
 
-def start_command(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+def start_command(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "sandbox", *arguments],
-        env={**os.environ, "GPU_INFERENCE_SANDBOX_DIR": str(folder)},
+        env={**os.environ, "GPU_INFERENCE_SANDBOX_DIR": str(folder), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -105,6 +106,34 @@ def test_wrong_groups_start_nothing(tmp_path: Path, stack_file: Callable[[str], 
     assert "mars-az1" in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "sandbox").exists()
+
+
+@pytest.mark.engine
+def test_down_after_the_folder_was_deleted_by_hand(tmp_path: Path, stack_file: Callable[[str], Path]) -> None:
+    folder = tmp_path / "sandbox"
+    assert command(folder, "up", "--nodes", str(stack_file(GROUPS)))[0] == 0
+    shutil.rmtree(folder)
+    assert command(folder, "down")[0] == 0
+    assert running(StateFolder(folder)) == []
+    assert not folder.exists()
+
+
+@pytest.mark.engine
+def test_a_toolchain_that_cannot_be_had_is_said_without_a_traceback(
+    tmp_path: Path, stack_file: Callable[[str], Path]
+) -> None:
+    process = start_command(
+        tmp_path / "sandbox",
+        "up",
+        "--nodes",
+        str(stack_file(GROUPS)),
+        XDG_CACHE_HOME=str(tmp_path / "no-tools-here"),
+        PATH="/nowhere",
+    )
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Go" in errors
+    assert "Traceback" not in errors
 
 
 @pytest.mark.engine

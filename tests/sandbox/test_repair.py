@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,6 +71,23 @@ def test_killed_parts_come_back_and_the_cluster_with_them(
     assert sandbox.kubeconfig.read_bytes() == kubeconfig
     after = pids(sandbox)
     assert {part for part in ALL if after[part] != before[part]} == set(lost)
+
+
+def test_a_restarted_kwok_plays_new_pods(
+    sandbox: Sandbox, groups: tuple[NodeGroup, ...], namespace: str, eventually: Callable[[Callable[[], bool]], bool]
+) -> None:
+    kill(sandbox, "kwok")
+    sandbox.up(groups)
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "new"},
+        "spec": {"containers": [{"name": "main", "image": "none"}]},
+    }
+    with sandbox.api() as api:
+        api.request("POST", pods, pod)
+        assert eventually(lambda: api.request("GET", f"{pods}/new")["status"]["phase"] == "Running")
 
 
 def test_a_part_that_hangs_is_started_anew(

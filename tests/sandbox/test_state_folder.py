@@ -45,6 +45,21 @@ def test_a_full_disk_is_said_before_anything_starts(tmp_path: Path, monkeypatch:
     assert not folder.exists
 
 
+def test_without_a_state_file_only_what_a_sandbox_makes_is_deleted(tmp_path: Path) -> None:
+    folder = StateFolder(tmp_path)
+    folder.create()
+    folder.path.joinpath("sandbox.json").unlink()
+    folder.path.joinpath("thesis.txt").touch()
+    folder.remove()
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_one_folder_by_two_paths_is_one_sandbox(tmp_path: Path) -> None:
+    tmp_path.joinpath("real").mkdir()
+    tmp_path.joinpath("link").symlink_to("real")
+    assert StateFolder(tmp_path / "link").path == StateFolder(tmp_path / "real").path
+
+
 def test_a_damaged_state_file_is_an_empty_state(tmp_path: Path) -> None:
     folder = StateFolder(tmp_path / "sandbox")
     folder.create()
