@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
 
 class Args(BaseModel):
@@ -19,3 +20,13 @@ class Args(BaseModel):
 
 # RFC 1123 label: what a Service, a namespace and a label value may be called.
 ObjectName = Annotated[str, StringConstraints(pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
+
+
+def _not_empty(value: Sized) -> Sized:
+    if not value:
+        raise ValueError("has no entry; at least one is needed")
+    return value
+
+
+# Unlike a length constraint it speaks only when every entry is right by itself.
+NotEmpty = AfterValidator(_not_empty)

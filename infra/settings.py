@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, ValidationError
 
-from components.arguments import Args, ObjectName
+from components.arguments import Args, NotEmpty, ObjectName
 from components.model_cache import ModelCacheArgs
 from components.model_server_args import ModelServerArgs
 from components.serving_namespace import ServingNamespaceArgs
@@ -42,7 +42,7 @@ class NodeGroup(Args):
     instance_type: str
     count: Annotated[int, Field(ge=0, le=1000)]
     """The most nodes that the group ever has."""
-    zones: Annotated[tuple[str, ...], Field(min_length=1)]
+    zones: Annotated[tuple[str, ...], NotEmpty]
     """Availability zones, by id (letters differ from account to account)."""
 
 
@@ -59,11 +59,11 @@ class StackSettings(Args):
     """Everything that a stack decides."""
 
     cluster: ClusterSettings
-    node_groups: Annotated[tuple[NodeGroup, ...], Field(min_length=1)]
+    node_groups: Annotated[tuple[NodeGroup, ...], NotEmpty]
     namespace: ServingNamespaceArgs = ServingNamespaceArgs()
     model_cache: ModelCacheArgs
     monitoring: MonitoringSettings = MonitoringSettings()
-    model_servers: Annotated[tuple[ModelServerArgs, ...], Field(min_length=1)]
+    model_servers: Annotated[tuple[ModelServerArgs, ...], NotEmpty]
 
     def node_group(self, name: str) -> NodeGroup:
         """The node group called ``name``; ``KeyError`` where there is none (``checks`` has said so before)."""

@@ -16,9 +16,10 @@ from policies.unknowns import NotDecidedError, Unknown, is_unknown, mapping, tex
 PROMETHEUS_KINDS = ("Prometheus.monitoring.coreos.com", "PrometheusAgent.monitoring.coreos.com")
 _CHART = "kube-prometheus-stack"
 _OPERATOR = re.compile(r"kube-prometheus|operator", re.IGNORECASE)
-_RELEASE = re.compile(r"release(?:\s+name)?\s*[:=]?\s*['\"]?([a-z0-9][-a-z0-9.]*)", re.IGNORECASE)
+_RELEASE = re.compile(r"release(?:\s+name)?\s*[:=]?\s*['\"]?(?!labels?\b)([a-z0-9][-a-z0-9.]*)", re.IGNORECASE)
 _TAKES_ALL = re.compile(
-    r"NilUsesHelmValues['\"]?\s*[:=]?\s*(is\s+)?['\"]?false|(select|take)s?\s+(all|every|any)|(all|any|every) (pod|service)?\s?monitors?",
+    r"NilUsesHelmValues['\"]?\s*[:=]?\s*(is\s+)?['\"]?false|(select|take)s?\s+(all|every|any)|"
+    r"(all|any|every) (pod|service)?\s?monitors?",
     re.IGNORECASE,
 )
 
@@ -56,7 +57,11 @@ class Prometheus:
         if own is None:
             return f"the label release: {self.release or 'with the name of the Helm release'}"
         labels = mapping(mapping(own).get("matchLabels"))
-        return "the labels " + ", ".join(f"{key}: {text(value)}" for key, value in labels.items()) if labels else "other labels"
+        return (
+            "the labels " + ", ".join(f"{key}: {text(value)}" for key, value in labels.items())
+            if labels
+            else "other labels"
+        )
 
 
 def context_text(resources: ResourceSet) -> str:
@@ -123,7 +128,9 @@ def _selector_of(install: HelmInstall, kind: str) -> Any:
 
 def _from_objects(resources: ResourceSet) -> Iterator[Prometheus]:
     for resource in resources.of(*PROMETHEUS_KINDS):
-        none = {"matchExpressions": [{"key": "never", "operator": "In", "values": []}]}  # a missing selector takes nothing
+        none = {
+            "matchExpressions": [{"key": "never", "operator": "In", "values": []}]
+        }  # a missing selector takes nothing
         found = []
         for key in ("podMonitorSelector", "serviceMonitorSelector"):
             selector = resource.at("spec", key)

@@ -1,7 +1,7 @@
 """A reader for PromQL: which series a query asks for, and how many it returns.
 
-It reads the expressions that scalers use (selectors, functions, aggregations, operators, subqueries) and refuses what it
-does not know, so that a rule says "not decided" rather than something wrong.
+It reads the expressions that scalers use (selectors, functions, aggregations, operators, subqueries) and refuses what
+it does not know, so that a rule says "not decided" rather than something wrong.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _AGGREGATIONS = frozenset(
-    "sum min max avg group stddev stdvar count count_values bottomk topk quantile limitk limit_ratio".split()
+    {"sum", "min", "max", "avg", "group", "stddev", "stdvar", "count", "count_values", "bottomk", "topk", "quantile"}
+    | {"limitk", "limit_ratio"}
 )
 _PRECEDENCE = {
     **dict.fromkeys(["or"], 1),
@@ -96,7 +97,7 @@ class Aggregation:
 
 @dataclass(frozen=True)
 class Binary:
-    """Two sides and an operator. ``on`` holds the labels of ``on (…)``; ``grouped`` whether ``group_left``/``group_right``."""
+    """Two sides and an operator; ``on``: the labels of ``on (…)``, ``grouped``: the side of ``group_left`` or right."""
 
     operator: str
     left: Expression

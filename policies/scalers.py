@@ -152,7 +152,7 @@ def scales_vllm(scaler: Resource, resources: ResourceSet) -> bool:
 
 def hpa_metric_names(scaler: Resource) -> list[tuple[str, Path]]:
     """The names of an HPA's Pods, Object and External metrics, as an adapter offers them."""
-    found = []
+    found: list[tuple[str, Path]] = []
     for index, row in enumerate(sequence(scaler.at("spec", "metrics"))):
         body = mapping(row)
         for key in ("pods", "object", "external"):

@@ -107,6 +107,9 @@ def overhead(config: Deployment, *, first_stage: bool, last_stage: bool) -> Over
         persistent += table * generation.penalty_bytes_per_logit
     if first_stage:
         persistent += _image_bytes(config)
+    else:
+        # Hidden states and residual that the previous stage sends.
+        persistent += 2 * config.max_num_batched_tokens * model.hidden_size * config.compute_bytes
     if tp == 1:
         communication = generation.non_torch_gib
     elif config.gpu.has_nvlink:

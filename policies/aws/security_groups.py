@@ -51,7 +51,7 @@ def is_efa_group(group: Resource, resources: ResourceSet) -> bool:
         except NotDecidedError:
             continue
         if any(not is_unknown(item) and text(item) in names for item in groups):
-            # The primary interface may be an EFA that carries other groups beside: one self-referencing group is enough.
+            # An interface may carry other groups beside: one of them that allows itself is enough.
             return not _another_allows_itself(groups, group, resources)
     return False
 

@@ -22,7 +22,9 @@ _STORE_LABELS = {"cluster", "prometheus", "prometheus_replica", "replica", "regi
 
 def _given_by(monitor: Resource) -> set[str] | None:
     """The labels that a monitor adds to its targets' series; None where a labelmap may add any."""
-    given = {text(name) or "" for key in ("podTargetLabels", "targetLabels") for name in sequence(monitor.at("spec", key))}
+    given = {
+        text(name) or "" for key in ("podTargetLabels", "targetLabels") for name in sequence(monitor.at("spec", key))
+    }
     given = {_as_label(name) for name in given}
     for endpoint, _ in endpoints(monitor):
         for key in ("relabelings", "metricRelabelings"):
@@ -62,10 +64,10 @@ def _model_name(matcher: promql.Matcher, servers: tuple[VllmServer, ...], path: 
 
 
 def _value(matcher: promql.Matcher, values: list[str], what: str, path: Path) -> Iterator[Outcome]:
-    if all(matcher.accepts(value) is False for value in values):
+    if values and all(matcher.accepts(value) is False for value in values):
         yield violation(
-            f'the query filters {matcher.label}{matcher.operator}"{matcher.value}", and {what} is {" or ".join(values)}, so it '
-            f'returns nothing: write {matcher.label}="{values[0]}"',
+            f'the query filters {matcher.label}{matcher.operator}"{matcher.value}", and {what} is '
+            f'{" or ".join(values)}, so it returns nothing: write {matcher.label}="{values[0]}"',
             *path,
         )
 
@@ -84,7 +86,8 @@ def _foreign(
         return
     report = violation if monitors else advice
     yield report(
-        f"the query filters on the label {matcher.label}, which vLLM's series do not have (they have model_name, namespace, pod, …)"
+        f"the query filters on the label {matcher.label}, which vLLM's series do not have (they have model_name, "
+        "namespace, pod, …)"
         f" unless a monitor adds it: filter on model_name and namespace, or add {matcher.label} to podTargetLabels",
         *path,
     )
@@ -97,7 +100,7 @@ def _copied_value(
     copied = {text(name) for monitor in monitors for name in sequence(monitor.at("spec", "podTargetLabels"))}
     if matcher.label in copied:
         values = [value for pod in pods if (value := text(pod_labels(pod).get(matcher.label)))]
-        yield from _value(matcher, values or [""], f"the pods' label {matcher.label}", path)
+        yield from _value(matcher, values, f"the pods' label {matcher.label}", path)
 
 
 RULE = Rule(

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from catalog.vllm_versions import VllmVersion, default_vllm_version, vllm_version
 from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rule, advice, violation
-from policies.scalers import HPA, SCALED_OBJECT, hpa_metric_names, is_vllm_name, target_servers, triggers, vllm_selectors
+from policies.scalers import (
+    HPA,
+    SCALED_OBJECT,
+    hpa_metric_names,
+    is_vllm_name,
+    target_servers,
+    triggers,
+    vllm_selectors,
+)
 from policies.unknowns import NotDecidedError, mappings, text
 from policies.vllm_metrics import fault_of, is_newer_than_table, rows_of_series
 
@@ -61,7 +69,9 @@ def _judge(series: str, version: VllmVersion | None, path: Path) -> Iterator[Out
         return
     never_existed = not rows_of_series(series)
     looks_recorded = series.count(":") > 1  # level:metric:operations, a recording rule's form
-    certain = not looks_recorded and (never_existed if version is None else not (never_existed and is_newer_than_table(version)))
+    certain = not looks_recorded and (
+        never_existed if version is None else not (never_existed and is_newer_than_table(version))
+    )
     report = violation if certain else advice
     yield report(f"the query asks for {series}. {fault}", *path)
 

@@ -59,7 +59,9 @@ def _scales_up(expression: promql.Expression) -> bool:
 
 
 def _is_share(names: list[str], expression: promql.Expression) -> bool:
-    hits = any("_hits" in name for name in names) and isinstance(expression, promql.Binary) and expression.operator == "/"
+    hits = (
+        any("_hits" in name for name in names) and isinstance(expression, promql.Binary) and expression.operator == "/"
+    )
     return hits or any(is_ratio(name) for name in names)
 
 
@@ -77,14 +79,16 @@ def _judge(trigger: Trigger, expression: promql.Expression) -> Iterator[Outcome]
     if is_level and trigger.metric_type == "AverageValue":
         report = violation if share or seconds else advice
         yield report(
-            f"the query returns {what}, and metricType AverageValue (the default) divides it by the number of replicas, so "
+            f"the query returns {what}, and metricType AverageValue (the default) divides it by the number of "
+            "replicas, so "
             "the scaler stops after few: write metricType: Value, or let the query sum over the pods",
             *path,
         )
     if moves == "total" and trigger.metric_type == "Value" and not seconds:
         report = violation if share else advice
         yield report(
-            "the query sums over the pods, and metricType Value multiplies it by the number of replicas again, so each step "
+            "the query sums over the pods, and metricType Value multiplies it by the number of replicas again, so "
+            "each step "
             "asks for more: write metricType: AverageValue, or let the query take max or avg",
             *path,
         )
@@ -128,7 +132,8 @@ def _hpa(scaler: Resource) -> Iterator[Outcome]:
             target = text(mapping(metric.get("target")).get("type"))
             if is_vllm_name(name) and is_ratio(name) and target == "AverageValue":
                 yield advice(
-                    f"{name} looks like a share from 0 to 1, and AverageValue divides it by the number of replicas: use type "
+                    f"{name} looks like a share from 0 to 1, and AverageValue divides it by the number of replicas: "
+                    "use type "
                     "Value, unless the adapter sums it over the pods",
                     "spec",
                     "metrics",

@@ -82,7 +82,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
             others += 1
     if others and all(is_vllm_name(name) and not _LOAD_METRIC.search(name) for name, _ in signals):
         yield advice(
-            f"it scales on {', '.join(sorted({name for name, _ in signals}))} alone, which follows load late: add the queue "
+            f"it scales on {', '.join(sorted({name for name, _ in signals}))} alone, which follows load late: add "
+            "the queue "
             "(vllm:num_requests_waiting)",
             "spec",
         )

@@ -55,7 +55,7 @@ def _against_type(interfaces: list[dict[str, Any]], row: InstanceType) -> Iterat
         if device >= row.enis_on_card_zero:
             yield f"device index {device} on card {card} is too high: {row.name} takes 0 to {row.enis_on_card_zero - 1}"
     if not row.efa_on_card_zero and any(is_efa(interface) and _slot(interface)[0] == 0 for interface in interfaces):
-        yield f"card 0 of {row.name} takes no EFA: make it `interface`, and put EFA on cards 1 to {row.network_cards - 1}"
+        yield f"card 0 of {row.name} takes no EFA: make it `interface`, with EFA on cards 1 to {row.network_cards - 1}"
     if efa_count > row.efa_interfaces:
         yield f"{efa_count} EFA interfaces are more than the {row.efa_interfaces} of {row.name}"
 

@@ -9,7 +9,7 @@ from policies.helm import HELM_KINDS, helm_install
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
 from policies.unknowns import mapping, text
 
-# EKS user guide, accelerated AMIs: which parts of the operator's work an AMI type has done (facts/aws.md 3.2). Each part
+# EKS user guide, accelerated AMIs: the parts of the operator's work that an AMI type has done (facts/aws.md 3.2), each
 # with the node label that keeps the operator's part off a node.
 _DRIVER, _TOOLKIT, _DEVICE_PLUGIN = "driver", "toolkit", "devicePlugin"
 _NODE_LABELS = {

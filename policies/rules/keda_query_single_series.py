@@ -9,7 +9,9 @@ from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, adv
 from policies.scalers import SCALED_OBJECT, maximum_replicas, triggers
 
 # Labels that tell the pods of one server apart; a series for each model or namespace may well be one.
-_POD_LABELS = frozenset({"pod", "instance", "node", "engine", "le", "replica", "endpoint", "pod_name", "host", "hostname"})
+_POD_LABELS = frozenset(
+    {"pod", "instance", "node", "engine", "le", "replica", "endpoint", "pod_name", "host", "hostname"}
+)
 _ONE_POD = frozenset({"pod", "instance"})
 
 
@@ -32,15 +34,16 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
         if varying.all_but:
             if not varying.labels & _ONE_POD:
                 yield violation(
-                    "the query returns one series for each pod, and KEDA refuses more than one (\"returned multiple "
-                    f"elements\"): write sum({query}) or max({query})",
+                    'the query returns one series for each pod, and KEDA refuses more than one ("returned multiple '
+                    f'elements"): write sum({query}) or max({query})',
                     *path,
                 )
             continue
         kept = ", ".join(sorted(varying.labels))
         report = violation if varying.labels & _POD_LABELS else advice
         yield report(
-            f"the query keeps the label{'s' if len(varying.labels) > 1 else ''} {kept}, so it returns a series for each value, "
+            f"the query keeps the label{'s' if len(varying.labels) > 1 else ''} {kept}, so it returns a series for "
+            "each value, "
             "and KEDA refuses more than one: aggregate without by, or match the label with =",
             *path,
         )

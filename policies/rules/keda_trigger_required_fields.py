@@ -16,7 +16,9 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
     """Judge every trigger's form, and the prometheus triggers' fields."""
     found = triggers(resource)
     if not found:
-        yield violation("the ScaledObject has no trigger, so it never scales: add one on vllm:num_requests_waiting", "spec")
+        yield violation(
+            "the ScaledObject has no trigger, so it never scales: add one on vllm:num_requests_waiting", "spec"
+        )
     for trigger in found:
         if not trigger.type:
             yield violation("a trigger has no type: write type: prometheus", *trigger.path)
@@ -43,7 +45,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
             )
         threshold = trigger.metadata.get("threshold")
         if "threshold" not in missing and not is_unknown(threshold) and number(threshold) is None:
-            yield violation("the threshold is no number: write it like \"5\"", *trigger.path, "metadata", "threshold")
+            yield violation('the threshold is no number: write it like "5"', *trigger.path, "metadata", "threshold")
 
 
 RULE = Rule(

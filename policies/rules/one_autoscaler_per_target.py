@@ -16,8 +16,10 @@ def _takes_over(scaled_object: Resource, hpa: Resource) -> bool:
     advanced = ("spec", "advanced", "horizontalPodAutoscalerConfig", "name")
     adopts = text(scaled_object.annotations.get(_TRANSFER)) == "true" and text(scaled_object.at(*advanced)) == hpa.name
     owners = mappings(hpa.at("metadata", "ownerReferences"))
-    return adopts or hpa.name == f"keda-hpa-{scaled_object.name}" or any(
-        text(owner.get("kind")) == "ScaledObject" for owner in owners
+    return (
+        adopts
+        or hpa.name == f"keda-hpa-{scaled_object.name}"
+        or any(text(owner.get("kind")) == "ScaledObject" for owner in owners)
     )
 
 
@@ -41,7 +43,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
             continue
         if _conflict(resource, other):
             yield violation(
-                f"{other.label} scales {mine.kind}/{mine.name} too, and they fight over its replicas: keep one of them (a "
+                f"{other.label} scales {mine.kind}/{mine.name} too, and they fight over its replicas: keep one of "
+                "them (a "
                 "ScaledObject makes its own HPA)",
                 "spec",
                 "scaleTargetRef",

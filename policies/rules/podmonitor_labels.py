@@ -46,7 +46,8 @@ RULE = Rule(
     name="podmonitor-labels",
     title="Prometheus selects the monitor",
     source="prometheus-operator #3636; helm-charts #1097, #1631; dynamo #12003; field-mistakes.md 35",
-    fix="Give the monitor the labels of Prometheus' podMonitorSelector (by default release: with the Helm release's name).",
+    fix="Give the monitor the labels of Prometheus' podMonitorSelector (by default release: with the Helm release's "
+    "name).",
     applies_to=MONITORS,
     check=check,
     scope="set",

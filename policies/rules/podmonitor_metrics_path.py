@@ -16,7 +16,9 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     selected = [vllm for vllm in vllm_pods(resources) if selects_pod(resource, vllm.pod, resources)]
     if not selected:
         return
-    own_ports = {text(row.get("name")) for vllm in selected for row in mappings(vllm.server.container.body.get("ports"))}
+    own_ports = {
+        text(row.get("name")) for vllm in selected for row in mappings(vllm.server.container.body.get("ports"))
+    }
     for endpoint, path in endpoints(resource):
         written = text(endpoint.get("path"))
         if written in (None, "", _PATH):
@@ -25,7 +27,9 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
             continue
         if resource.group_kind != POD_MONITOR and any(len(vllm.pod.containers) > 1 for vllm in selected):
             continue
-        yield violation(f"it scrapes {written}, and vLLM serves its metrics on {_PATH}: write path: {_PATH}", *path, "path")
+        yield violation(
+            f"it scrapes {written}, and vLLM serves its metrics on {_PATH}: write path: {_PATH}", *path, "path"
+        )
 
 
 RULE = Rule(

@@ -56,14 +56,16 @@ def _pod_endpoint(endpoint: dict[str, Any], path: Path, selected: list[VllmPod])
         name = text(port) or ""
         if not isinstance(port, str) or name.isdigit():
             yield violation(
-                f"port {name} is a number, and a PodMonitor's port is a name: write the container port's name ({declared}), or "
+                f"port {name} is a number, and a PodMonitor's port is a name: write the container port's name "
+                f"({declared}), or "
                 f"portNumber: {name}",
                 *path,
                 "port",
             )
         elif name not in _names(ports):
             yield violation(
-                f"no container of {owner} declares a port called {name!r}, so there is no target: its ports are {declared}",
+                f"no container of {owner} declares a port called {name!r}, so there is no target: its ports are "
+                f"{declared}",
                 *path,
                 "port",
             )

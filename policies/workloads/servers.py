@@ -438,6 +438,12 @@ def is_vllm_container(container: Container) -> bool:
     )
 
 
+def is_engine_container(container: Container) -> bool:
+    """Whether a container runs a vLLM engine, and isn't a client that uses the same image without a GPU."""
+    is_server = any(server.container is container for server in servers_in(container.pod))
+    return is_server or (container.gpus > 0 and image(container.image).mentions_vllm)
+
+
 def json_value(value: str | None) -> dict[str, Any]:
     """A JSON option's object, empty where there is none or it is no JSON."""
     try:
