@@ -12,7 +12,7 @@ from sandbox.errors import SandboxError
 from sandbox.node_groups import read_node_groups
 from sandbox.stacks.pending_creates import exists, has_pending_operations, pending_creates
 from sandbox.stacks.stale_locks import remove_stale
-from sandbox.stacks.workspace import Workspace
+from sandbox.stacks.workspace import REPOSITORY, Workspace
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
