@@ -54,7 +54,9 @@ def destroy(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None
 
 
 def _program_flags(workspace: Workspace) -> list[str]:
-    return ["--config-file", str(workspace.config_file)]
+    flags = ["--config-file", str(workspace.config_file), "--policy-pack", str(REPOSITORY / "policies")]
+    levels = REPOSITORY / "policies" / "config" / f"{workspace.stack}.json"
+    return [*flags, "--policy-pack-config", str(levels)] if levels.is_file() else flags
 
 
 def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
