@@ -33,7 +33,7 @@ def _pod_line(pod: Object) -> str:
     return f"  {pod['metadata']['name']}  {state} on {node}, {gpus} GPUs"
 
 
-def _wait_for_least_replicas(api: Api, namespace: str) -> None:
+def wait_for_least_replicas(api: Api, namespace: str) -> None:
     """Until each autoscaler's target has its least replicas, or ``PATIENCE_SECONDS`` are over: the pods then tell."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
@@ -53,7 +53,7 @@ def closing_summary(sandbox: Sandbox, workspace: Workspace) -> str:
     outputs = json.loads(workspace.ask(["stack", "output", "--json"]))
     namespace = outputs["namespace"]
     with sandbox.api() as api:
-        _wait_for_least_replicas(api, namespace)
+        wait_for_least_replicas(api, namespace)
         pods = api.items(f"/api/v1/namespaces/{namespace}/pods")
     kubeconfig = sandbox.kubeconfig
     shown = kubeconfig.relative_to(REPOSITORY) if kubeconfig.is_relative_to(REPOSITORY) else kubeconfig
