@@ -65,9 +65,17 @@ class _Fields:
 
 
 def _weights_dtype(config: dict[str, Any], text: dict[str, Any], origin: str) -> WeightsDtype:
-    quantisation = config.get("quantization_config") or text.get("quantization_config") or config.get("compression_config")
+    quantisation = (
+        config.get("quantization_config") or text.get("quantization_config") or config.get("compression_config")
+    )
     if not quantisation:
-        stored = str(text.get("torch_dtype") or text.get("dtype") or config.get("torch_dtype") or config.get("dtype") or "bfloat16")
+        stored = str(
+            text.get("torch_dtype")
+            or text.get("dtype")
+            or config.get("torch_dtype")
+            or config.get("dtype")
+            or "bfloat16"
+        )
         return _DTYPES.get(stored.removeprefix("torch."), "bf16")
     method = str(quantisation.get("quant_method", "")).lower()
     if method == "compressed-tensors":
@@ -90,7 +98,9 @@ def _weights_dtype(config: dict[str, Any], text: dict[str, Any], origin: str) ->
     )
 
 
-def _sliding(text: dict[str, Any], fields: _Fields, layers: int, model_type: str) -> tuple[int, int | None, AttentionKind | None]:
+def _sliding(
+    text: dict[str, Any], fields: _Fields, layers: int, model_type: str
+) -> tuple[int, int | None, AttentionKind | None]:
     """(sliding layers, window in tokens, attention kind) of hybrids; (0, None, None) elsewhere."""
     chunk = fields.optional("attention_chunk_size")
     if chunk and model_type.startswith("llama4"):
@@ -112,7 +122,9 @@ def _sliding(text: dict[str, Any], fields: _Fields, layers: int, model_type: str
     return (sliding, window, "hybrid-swa") if sliding and window else (0, None, None)
 
 
-def _mixture(text: dict[str, Any], fields: _Fields, layers: int, intermediate: int, model_type: str) -> MixtureOfExperts | None:
+def _mixture(
+    text: dict[str, Any], fields: _Fields, layers: int, intermediate: int, model_type: str
+) -> MixtureOfExperts | None:
     experts = fields.optional("n_routed_experts", "num_local_experts", "num_experts")
     if not experts:
         return None
@@ -152,7 +164,9 @@ def _linear(text: dict[str, Any], fields: _Fields, layers: int) -> LinearAttenti
         return None
     kinds = text.get("layer_types")
     interval = fields.optional("full_attention_interval") or 4
-    count = sum(kind == "linear_attention" for kind in kinds) if isinstance(kinds, list) else layers - layers // interval
+    count = (
+        sum(kind == "linear_attention" for kind in kinds) if isinstance(kinds, list) else layers - layers // interval
+    )
     return LinearAttention(
         layers=count,
         key_heads=fields.required("linear_num_key_heads"),
@@ -189,7 +203,9 @@ def model_from_config(config: dict[str, Any], *, name: str, origin: str) -> Mode
     sliding_layers, window, kind = _sliding(text, fields, layers, model_type)
     latent, linear = _latent(fields), _linear(text, fields, layers)
     attention: AttentionKind = "mla" if latent else "hybrid-gdn" if linear else kind or "gqa"
-    head_dim = fields.optional("head_dim") or (latent.qk_nope_head_dim + latent.qk_rope_head_dim if latent else hidden // heads)
+    head_dim = fields.optional("head_dim") or (
+        latent.qk_nope_head_dim + latent.qk_rope_head_dim if latent else hidden // heads
+    )
     encoder = model_type in _ENCODERS
     context = fields.optional("max_position_embeddings", "n_positions", "seq_length") or 0
     if context == 0:

@@ -22,9 +22,17 @@ from policies.unknowns import Unknown, at, text
 # libyaml's loader where the wheel has it: five times as fast as the Python one.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SUFFIXES = {".yaml", ".yml", ".json"}
-# Markers in Pulumi's JSON: a value that a preview does not know, and the key and kinds of special objects
-# (sdk/go/common/resource/properties.go).
-_UNKNOWN_MARKER = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+# Markers in Pulumi's JSON: what stands for a value that a preview does not know (one a kind of value), and the key and
+# kinds of special objects (sdk/go/common/resource/plugin/rpc.go and properties.go).
+_UNKNOWN_MARKERS = {
+    "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+    "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+    "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+    "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+    "030794c1-ac77-496b-92df-f27374a8bd58",
+    "e48ece36-62e2-4504-bad9-02848725956a",
+    "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+}
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a public marker, not a secret
 _RESOURCE_REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e"
@@ -238,7 +246,8 @@ def pulumi_resource(token: str, name: str, body: Any, **where: Any) -> Resource:
     properties = body if isinstance(body, dict) else {}
     parts = token.split(":")
     is_ours = parts[0] == "kubernetes" and len(parts) == 3
-    is_object = is_ours and not parts[1].startswith(("helm.sh", "yaml", "kustomize"))
+    # A …Patch is part of somebody else's object, which the rest of it is needed to judge.
+    is_object = is_ours and not parts[1].startswith(("helm.sh", "yaml", "kustomize")) and not parts[2].endswith("Patch")
     if not is_object:
         return Resource(token, name, properties, **where)
     # kubernetes:core/v1:Service has apiVersion v1.
@@ -264,15 +273,17 @@ def plain(value: Any, path: str) -> Any:
         return {key: plain(item, f"{path}.{key}" if path else key) for key, item in value.items()}
     if isinstance(value, list):
         return [plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
-    if value == _UNKNOWN_MARKER:
-        return Unknown(path)
+    if isinstance(value, str):
+        return Unknown(path) if value in _UNKNOWN_MARKERS else value
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
 
 
 def _secret(value: dict[str, Any], path: str) -> Any:
-    """A secret's content where the export shows it; rules need it (a token in clear text), messages never repeat it."""
+    """A secret's content where it is shown; rules need it (a token in clear text), messages never repeat it."""
+    if "value" in value:  # as the engine sends it to a policy pack
+        return plain(value["value"], path)
     try:
         return plain(json.loads(value["plaintext"]), path)
     except (KeyError, TypeError, ValueError):

@@ -25,7 +25,9 @@ def _same_geometry(row: LogRow) -> Model | None:
 def _estimated_hidden_size(row: LogRow, layers: int, attention_width: int) -> int:
     if row.weights_gib is None:
         return attention_width
-    elements = row.weights_gib * row.tensor_parallel * row.pipeline_parallel * GIB / linear_bytes(row.weights_dtype or "bf16")
+    elements = (
+        row.weights_gib * row.tensor_parallel * row.pipeline_parallel * GIB / linear_bytes(row.weights_dtype or "bf16")
+    )
     hidden = math.sqrt(elements / (_PARAMETERS_PER_LAYER_AND_HIDDEN_SQUARED * layers))
     return max(64, round(hidden / 64) * 64)
 

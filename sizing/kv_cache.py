@@ -89,7 +89,9 @@ def cache_layout(config: Deployment) -> CacheLayout:
     if model.linear_attention is not None:
         full, states = stage(model.full_attention_layers) + config.draft_layers, stage(model.linear_attention.layers)
         # The attention block grows until its page is as large as a state, in steps of the block size.
-        block_tokens = BLOCK_TOKENS * math.ceil(_state_bytes(model, config.tensor_parallel) / (layer_bytes * BLOCK_TOKENS))
+        block_tokens = BLOCK_TOKENS * math.ceil(
+            _state_bytes(model, config.tensor_parallel) / (layer_bytes * BLOCK_TOKENS)
+        )
         return CacheLayout(
             block_bytes=full * block_tokens * layer_bytes,
             full_groups=1,

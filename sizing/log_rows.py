@@ -140,7 +140,9 @@ def read_log_rows(path: Path) -> list[LogRow]:
         raise SizingError(f"{path} is no UTF-8 text: {error.reason}") from error
     reader = csv.DictReader(text.splitlines(), restval="")
     if "model" not in (reader.fieldnames or []):
-        raise SizingError(f"{path} has no column 'model': its first line must name columns like those of kv-cache-logs.csv")
+        raise SizingError(
+            f"{path} has no column 'model': its first line must name columns like those of kv-cache-logs.csv"
+        )
     return [_row(reader.line_num, cells) for cells in reader]
 
 
@@ -163,7 +165,12 @@ def _gpu_patterns() -> tuple[tuple[re.Pattern[str], Gpu], ...]:
     spellings = [(spelling, gpu) for gpu in gpus().values() for spelling in (gpu.name, *gpu.aliases)]
     spellings.sort(key=lambda pair: -len(pair[0]))
     return tuple(
-        (re.compile(r"(?<![A-Za-z0-9])" + re.sub(r"(\\-|\\ )+", r"[-_ ]*", re.escape(spelling)) + r"(?![A-Za-z0-9])", re.I), gpu)
+        (
+            re.compile(
+                r"(?<![A-Za-z0-9])" + re.sub(r"(\\-|\\ )+", r"[-_ ]*", re.escape(spelling)) + r"(?![A-Za-z0-9])", re.I
+            ),
+            gpu,
+        )
         for spelling, gpu in spellings
     )
 

@@ -8,6 +8,7 @@ into the stack file, and the file in the repository is the team's. Every run get
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,9 @@ class Workspace:
     def engine(self, arguments: Sequence[str], *, in_project: bool = False) -> list[str]:
         """The command line of the CLI; ``in_project`` for commands that need no program (export, cancel, output)."""
         place = self.project if in_project else REPOSITORY
-        return [str(pulumi_cli().path), "-C", str(place), "--non-interactive", *arguments, "--stack", self.stack]
+        # Without a terminal nobody answers, and dots of progress are only noise in a log.
+        quiet = [] if sys.stdout.isatty() else ["--non-interactive"]
+        return [str(pulumi_cli().path), "-C", str(place), *quiet, *arguments, "--stack", self.stack]
 
     def ask(self, arguments: Sequence[str], *, check: bool = True) -> str:
         """Run a command that answers quickly and needs no program; its standard output.
