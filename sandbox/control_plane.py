@@ -108,11 +108,9 @@ class Sandbox:
             self._report(f"No sandbox in {self.folder.path}: nothing to take down")
             return
         with self.folder.locked():
-            if keep_data:
-                stop(self.folder, running(self.folder))
-                return
-            stop(self.folder, running(self.folder), polite_seconds=0)  # what they would save is deleted next
-            self.folder.remove()
+            stop(self.folder, running(self.folder))
+            if not keep_data:
+                self.folder.remove()
 
     def status(self) -> Status:
         """Look at everything, change nothing."""
