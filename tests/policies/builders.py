@@ -101,7 +101,7 @@ def trigger(query: str = WAITING, **changes: Any) -> Object:
 
 
 def scaled_object(*triggers: Object, target: str = "chat", name: str = "", **spec: Any) -> Object:
-    """A ScaledObject on a Deployment, from one to four replicas unless ``spec`` says otherwise (None removes a field)."""
+    """A ScaledObject on a Deployment, one to four replicas unless ``spec`` says otherwise (None removes a field)."""
     body = {
         "scaleTargetRef": {"name": target},
         "minReplicaCount": 1,
@@ -215,7 +215,7 @@ def node_group(name: str = "gpu", *, template: Any = "gpu", **properties: Any) -
 
 def release(chart: str, values: Any = None, **properties: Any) -> Object:
     """A Helm release of the Kubernetes provider, named like its chart."""
-    body = {"chart": chart, "namespace": "system", "values": values or {}, **properties}
+    body = {"namespace": "system", "values": values or {}, "chart": chart, **properties}
     return {"type": "kubernetes:helm.sh/v3:Release", "name": chart, "properties": body}
 
 

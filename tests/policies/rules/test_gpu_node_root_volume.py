@@ -24,7 +24,8 @@ def user_data(text: str) -> str:
 
 
 RAID0 = user_data(
-    "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  instance:\n    localStorage:\n      strategy: RAID0\n"
+    "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  instance:\n    localStorage:\n      strategy: "
+    "RAID0\n"
 )
 
 
