@@ -180,7 +180,7 @@ def _named_gpu(text: str) -> Gpu | None:
     named = [gpu for pattern, gpu in _gpu_patterns() if pattern.search(text)]
     # "A100 (80GB class)" names the chip and the size apart: of one chip's variants the size decides.
     sized = [gpu for gpu in named if not nominal or round(gpu.nominal_gb) in nominal]
-    return (sized or named or [None])[0]
+    return next(iter(sized or named), None)
 
 
 def gpu_memory(row: LogRow) -> GpuMemory | None:

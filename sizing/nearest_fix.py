@@ -28,7 +28,7 @@ class Fix:
 
 
 def longest_model_len(config: Deployment) -> int:
-    """The longest max_model_len (tokens, in whole thousands of 1024 where it can) that the deployment holds; 0 if none."""
+    """The longest max_model_len in tokens that the deployment holds, in multiples of 1,024 above that; 0 if none."""
     low, high = 0, config.max_model_len // BLOCK_TOKENS
     while low < high:
         middle = (low + high + 1) // 2

@@ -39,7 +39,8 @@ def warnings_of(config: Deployment, place: Hardware) -> list[str]:
         found.append(f"{gpu.name} has no bfloat16: vLLM needs --dtype half")
     if config.tensor_parallel > place.nvlink_domain_gpus:
         found.append(
-            f"tensor parallelism over {config.tensor_parallel} GPUs of {place.name} leaves NVLink: all-reduces go over PCIe"
+            f"tensor parallelism over {config.tensor_parallel} GPUs of {place.name} leaves NVLink: "
+            "all-reduces go over PCIe"
         )
     if model.needs_trust_remote_code:
         found.append(f"{model.name} needs --trust-remote-code")
