@@ -168,7 +168,7 @@ def _table_lines() -> list[Line]:
         ),
         Line(
             "256+ concurrent requests",
-            f"{result.tightest.available_gib:.1f} GiB / {result.kv_bytes_per_token:,.0f} B (fp8) a GPU = {tokens:,} tokens",
+            f"{result.tightest.available_gib:.1f} GiB / {result.kv_bytes_per_token:,.0f} B (fp8) a GPU = {tokens:,}",
             f"{tokens // 256:,} tokens a request at 256; {result.max_concurrency:.0f} requests of 16,384",
             "follows",
             "memory allows it for chats of ShareGPT's length; with a 16-bit cache half of that",

@@ -59,7 +59,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 
 def fit_report(result: Fit, place: Hardware, *, request_tokens: int | None = None) -> dict[str, Any]:
-    """The answer of ``fit``. The keys are documented in docs/sizing.md and do not change meaning."""
+    """The answer of ``fit``. The keys are documented in docs/decisions/sizing-output.md."""
     config, budget = result.config, result.tightest
     model: Model = config.model
     native_fp8 = place.gpu.native_fp8 if place.gpu else False

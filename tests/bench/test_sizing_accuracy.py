@@ -1,7 +1,7 @@
 """Sizing beside other estimators on the logged starts: python tests/bench/test_sizing_accuracy.py prints every row.
 
-All take the row's memory, utilization and logged weights, so only the overhead is judged; the error is predicted minus logged
-KV memory in GiB a GPU. Formulas of the others: facts/vllm-memory.md sections 1 and 2 (llm-d planner, KAITO node estimator).
+All take the row's memory, utilization and logged weights, so only the overhead is judged; the error is predicted minus
+logged KV memory in GiB a GPU. Formulas of the others: facts/vllm-memory.md sections 1 and 2 (llm-d planner, KAITO).
 """
 
 from __future__ import annotations
@@ -84,7 +84,13 @@ def _case(row: LogRow) -> Case | None:
         known = None
     predicted = checked.logged_weights.predicted_available_kv_gib
     return Case(
-        row, checked.generation, utilization * memory.memory_gib, row.weights_gib, row.available_kv_gib, predicted, known
+        row,
+        checked.generation,
+        utilization * memory.memory_gib,
+        row.weights_gib,
+        row.available_kv_gib,
+        predicted,
+        known,
     )
 
 
@@ -126,7 +132,7 @@ def test_it_beats_the_public_estimators_on_every_generation_with_rows() -> None:
 
 
 def test_the_others_are_replayed_rightly() -> None:
-    # facts/vllm-memory.md section 10 gives 2.29 (llm-d as coded) and 1.06 (KAITO) on 59 rows of v0.19; a part of them is here.
+    # facts/vllm-memory.md section 10: 2.29 (llm-d as coded) and 1.06 (KAITO) on 59 rows of v0.19; a part is here.
     rows = [case for case in cases() if case.row.id.startswith("LDP")]
     assert 1.5 < mean_absolute_error_gib(llm_d, rows) < 3.0
     assert 0.7 < mean_absolute_error_gib(kaito, rows) < 1.5

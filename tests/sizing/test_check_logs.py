@@ -46,8 +46,10 @@ def test_no_refused_row_is_called_fitting() -> None:
 
 
 def test_rows_that_started_are_called_fitting() -> None:
-    # ISS07 gives no max_model_len, and vLLM's default of 163,840 tokens would not have started; EMP2 contradicts itself.
-    unfit = {row["id"] for row in document()["rows"] if row["logged_outcome"] == "starts" and row["predicted_fits"] is False}
+    # ISS07 gives no max_model_len, and the default of 163,840 tokens would not have started; EMP2 contradicts itself.
+    unfit = {
+        row["id"] for row in document()["rows"] if row["logged_outcome"] == "starts" and row["predicted_fits"] is False
+    }
     assert unfit <= {"ISS07", "EMP2"}
 
 
@@ -132,7 +134,13 @@ def test_gpus_are_found_in_odd_texts(tmp_path: Path, text: str, reported: str, m
 
 @pytest.mark.parametrize(
     ("text", "engine", "release"),
-    [("v0.19.0", "V1", "0.19.0"), ("0.11.0+582e4e37.nv25.11", "V1", "0.11.0"), ("main 2023-12", "V0", "0.6.3"), ("", "V1", "0.11.0"), ("0.8.3rc2.dev224+g49c0d11ec", "V0", "0.8.3")],
+    [
+        ("v0.19.0", "V1", "0.19.0"),
+        ("0.11.0+582e4e37.nv25.11", "V1", "0.11.0"),
+        ("main 2023-12", "V0", "0.6.3"),
+        ("", "V1", "0.11.0"),
+        ("0.8.3rc2.dev224+g49c0d11ec", "V0", "0.8.3"),
+    ],
 )
 def test_versions_are_found_in_odd_texts(tmp_path: Path, text: str, engine: str, release: str) -> None:
     path = tmp_path / "one.csv"
@@ -141,7 +149,10 @@ def test_versions_are_found_in_odd_texts(tmp_path: Path, text: str, engine: str,
     assert version.release.base_version == release
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"\xff\xfe\x00", "no UTF-8"), (b"a,b\n1,2\n", "no column 'model'"), (b"", "no column 'model'")])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"\xff\xfe\x00", "no UTF-8"), (b"a,b\n1,2\n", "no column 'model'"), (b"", "no column 'model'")],
+)
 def test_a_file_that_is_no_log_table(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "bad.csv"
     path.write_bytes(content)

@@ -30,7 +30,10 @@ FIT_KEYS = {
     "load_seconds",
     "nearest_fix",
 }
-BLUEPRINT = "fit meta-llama/Meta-Llama-3.1-70B-Instruct --instance p5.48xlarge --tp 4 --max-model-len 16384 --kv-cache-dtype fp8 --gpu-memory-utilization 0.92"
+BLUEPRINT = (
+    "fit meta-llama/Meta-Llama-3.1-70B-Instruct --instance p5.48xlarge --tp 4 --max-model-len 16384 "
+    "--kv-cache-dtype fp8 --gpu-memory-utilization 0.92"
+)
 
 
 def run(command: str, *more: str) -> Result:
@@ -85,10 +88,17 @@ def test_a_real_length_gives_its_own_concurrency() -> None:
 
 def test_a_config_json_is_a_model(tmp_path: Path) -> None:
     config = {
-        "model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
-        "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072, "torch_dtype": "bfloat16",
+        "model_type": "llama",
+        "num_hidden_layers": 32,
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "vocab_size": 128256,
+        "max_position_embeddings": 131072,
+        "torch_dtype": "bfloat16",
         "tie_word_embeddings": False,
-    }  # fmt: skip
+    }
     path = tmp_path / "config.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     rest = "--gpu H100 --max-model-len 8192"
@@ -165,9 +175,14 @@ def test_a_bad_config_json(tmp_path: Path, content: str, said: str) -> None:
 
 
 def test_a_plan_names_bounds_estimates_and_dated_prices() -> None:
-    found = answer("plan meta-llama/Llama-3.1-70B-Instruct --requests-per-second 5 --input-tokens 1000 --output-tokens 300 --ttft 1 --itl 0.05")
+    found = answer(
+        "plan Llama-3.1-70B --requests-per-second 5 --input-tokens 1000 --output-tokens 300 --ttft 1 --itl 0.05"
+    )
     assert found["options"]
-    hourly = [min(cost["usd_per_hour"] for cost in option["costs"] if cost["kind"] != "savings-plan-3y") for option in found["options"]]
+    hourly = [
+        min(cost["usd_per_hour"] for cost in option["costs"] if cost["kind"] != "savings-plan-3y")
+        for option in found["options"]
+    ]
     assert hourly == sorted(hourly)
     for option in found["options"]:
         assert option["estimated_itl_seconds"] <= 0.05
@@ -178,12 +193,23 @@ def test_a_plan_names_bounds_estimates_and_dated_prices() -> None:
 
 
 def test_an_impossible_plan_says_so() -> None:
-    result = run("plan meta-llama/Llama-3.1-405B-Instruct --requests-per-second 1 --input-tokens 1000 --output-tokens 10 --itl 0.001", "--json")
+    result = run(
+        "plan Llama-3.1-405B --requests-per-second 1 --input-tokens 1000 --output-tokens 10 --itl 0.001",
+        "--json",
+    )
     assert result.exit_code == 1
     assert json.loads(result.stdout)["options"] == []
 
 
-@pytest.mark.parametrize("command", [BLUEPRINT, "explain", f"check-logs {LOGS}", "plan Qwen/Qwen3-8B --requests-per-second 1 --input-tokens 100 --output-tokens 100"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        BLUEPRINT,
+        "explain",
+        f"check-logs {LOGS}",
+        "plan Qwen/Qwen3-8B --requests-per-second 1 --input-tokens 100 --output-tokens 100",
+    ],
+)
 def test_tables_are_printed_without_json(command: str) -> None:
     result = run(command)
     assert result.exit_code == 0
@@ -193,12 +219,18 @@ def test_tables_are_printed_without_json(command: str) -> None:
 def test_the_module_runs_as_a_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "sizing", "fit", "Qwen/Qwen3-8B", "--gpu", "H100", "--max-model-len", "8192", "--json"],
-        capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2], timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+        timeout=60,
+    )
     assert done.returncode == 0
     assert json.loads(done.stdout)["fits"] is True
     assert done.stderr == ""
 
 
 def test_help_states_the_exit_codes() -> None:
-    assert "Exit code 0: fits, 1: does not fit, 2: bad input" in " ".join(run("fit --help").stdout.replace("│", " ").split())
+    assert "Exit code 0: fits, 1: does not fit, 2: bad input" in " ".join(
+        run("fit --help").stdout.replace("│", " ").split()
+    )

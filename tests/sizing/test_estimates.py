@@ -36,16 +36,26 @@ MEASURED = [
 LLAMA_70B_LAYERS = 80
 
 
-@pytest.mark.parametrize("row", [row for row in MEASURED if "weights" in row], ids=lambda row: f"{row['weights']}-tp{row['tp']}-{row['batch']}")
+@pytest.mark.parametrize(
+    "row",
+    [row for row in MEASURED if "weights" in row],
+    ids=lambda row: f"{row['weights']}-tp{row['tp']}-{row['batch']}",
+)
 def test_the_law_gives_every_measured_decode_step(row: dict[str, float]) -> None:
     peak = peaks(gpu(MEASURED_ON), "fp8" if row["weights"] == "fp8" else "bf16")
-    read = row["weight_GB"] * 1e9 / (DECODE_BANDWIDTH_SHARE * peak.bandwidth) + LLAMA_70B_LAYERS * LAYER_OVERHEAD_SECONDS
+    read = (
+        row["weight_GB"] * 1e9 / (DECODE_BANDWIDTH_SHARE * peak.bandwidth) + LLAMA_70B_LAYERS * LAYER_OVERHEAD_SECONDS
+    )
     elements = row["weight_GB"] * 1e9 / (1 if peak.arithmetic == "fp8" else 2)
     computed = 2 * elements * row["batch"] / (DECODE_COMPUTE_SHARE[peak.arithmetic] * peak.operations)
     assert max(read, computed) * 1e3 == pytest.approx(row["step_ms"], rel=0.15)
 
 
-@pytest.mark.parametrize("row", [row for row in MEASURED if "prefill" in row], ids=lambda row: f"{row['prefill']}-tp{row['tp']}-{row['tokens']}")
+@pytest.mark.parametrize(
+    "row",
+    [row for row in MEASURED if "prefill" in row],
+    ids=lambda row: f"{row['prefill']}-tp{row['tp']}-{row['tokens']}",
+)
 def test_the_prefill_share_is_the_measured_one(row: dict[str, float]) -> None:
     peak = peaks(gpu(MEASURED_ON), "fp8" if row["prefill"] == "fp8" else "bf16")
     share = row["TFLOPs"] * 1e12 / peak.operations
@@ -55,7 +65,9 @@ def test_the_prefill_share_is_the_measured_one(row: dict[str, float]) -> None:
 def test_no_estimate_beats_its_bound() -> None:
     h100 = gpu("H100")
     for tp in (2, 4, 8):
-        config = deployment(model("Llama-3.1-70B"), GpuMemory.of(h100), vllm_version("0.33.0"), tensor_parallel=tp, max_model_len=8192)
+        config = deployment(
+            model("Llama-3.1-70B"), GpuMemory.of(h100), vllm_version("0.33.0"), tensor_parallel=tp, max_model_len=8192
+        )
         for batch in (1, 32, 256):
             step = decode_step(config, h100, batch=batch, context_tokens=2048)
             assert step.seconds > step.bound_seconds
@@ -66,13 +78,17 @@ def test_no_estimate_beats_its_bound() -> None:
 def test_the_h100_estimate_of_the_facts() -> None:
     # facts/measured: 13.5 to 15.2 ms a step at TP 4, bf16, batch 32 to 128, matrices alone.
     h100 = gpu("H100")
-    config = deployment(model("Llama-3.1-70B"), GpuMemory.of(h100), vllm_version("0.33.0"), tensor_parallel=4, max_model_len=8192)
+    config = deployment(
+        model("Llama-3.1-70B"), GpuMemory.of(h100), vllm_version("0.33.0"), tensor_parallel=4, max_model_len=8192
+    )
     assert 12e-3 < decode_step(config, h100, batch=32, context_tokens=1).weights_seconds < 15.2e-3
 
 
 def test_idle_experts_are_not_read() -> None:
     h200 = gpu("H200")
-    config = deployment(model("Qwen3-235B-A22B"), GpuMemory.of(h200), vllm_version("0.33.0"), tensor_parallel=8, max_model_len=8192)
+    config = deployment(
+        model("Qwen3-235B-A22B"), GpuMemory.of(h200), vllm_version("0.33.0"), tensor_parallel=8, max_model_len=8192
+    )
     one, many = (decode_step(config, h200, batch=batch, context_tokens=64).weights_seconds for batch in (1, 256))
     assert one < many / 2
 
@@ -130,9 +146,13 @@ def test_the_article_s_figures() -> None:
 
 def test_the_blueprint_s_server_summary() -> None:
     summary = summarize(
-        model("meta-llama/Meta-Llama-3.1-70B-Instruct"), hardware_of_instance("p5.48xlarge"), vllm_version("0.33.0"),
-        tensor_parallel=4, max_model_len=16384, kv_cache_dtype="fp8",
-    )  # fmt: skip
+        model("meta-llama/Meta-Llama-3.1-70B-Instruct"),
+        hardware_of_instance("p5.48xlarge"),
+        vllm_version("0.33.0"),
+        tensor_parallel=4,
+        max_model_len=16384,
+        kv_cache_dtype="fp8",
+    )
     assert summary.fits
     assert summary.shm_gib.value == 16
     assert summary.keda_waiting_threshold.value == 5
@@ -145,7 +165,10 @@ def test_the_blueprint_s_server_summary() -> None:
 
 def test_a_server_that_does_not_fit_names_its_nearest_fix() -> None:
     summary = summarize(
-        model("meta-llama/Llama-3.1-70B-Instruct"), hardware_of_instance("p5.48xlarge"), vllm_version("0.33.0"), tensor_parallel=2
+        model("meta-llama/Llama-3.1-70B-Instruct"),
+        hardware_of_instance("p5.48xlarge"),
+        vllm_version("0.33.0"),
+        tensor_parallel=2,
     )
     assert not summary.fits
     assert summary.nearest_fix is not None
@@ -154,7 +177,10 @@ def test_a_server_that_does_not_fit_names_its_nearest_fix() -> None:
 
 def test_what_no_single_change_can_fix() -> None:
     summary = summarize(
-        model("meta-llama/Llama-3.1-405B-Instruct"), hardware_of_instance("g6.xlarge"), vllm_version("0.33.0"), tensor_parallel=1
+        model("meta-llama/Llama-3.1-405B-Instruct"),
+        hardware_of_instance("g6.xlarge"),
+        vllm_version("0.33.0"),
+        tensor_parallel=1,
     )
     assert summary.nearest_fix is None
     assert "No single change fits" in summary.reason

@@ -14,11 +14,27 @@ H100 = GpuMemory(79.19, "hopper")
 HALF_DIGIT_GIB = 0.005
 
 
-def config(name: str, *, tp: int = 1, pp: int = 1, kv: str = "auto", length: int = 8192, version: str = "0.19.0", draft: int = 0) -> Deployment:
+def config(
+    name: str,
+    *,
+    tp: int = 1,
+    pp: int = 1,
+    kv: str = "auto",
+    length: int = 8192,
+    version: str = "0.19.0",
+    draft: int = 0,
+) -> Deployment:
     return deployment(
-        model(name), H100, vllm_version(version), tensor_parallel=tp, pipeline_parallel=pp, kv_dtype=kv, max_model_len=length,
-        max_num_batched_tokens=8192, draft_layers=draft,
-    )  # fmt: skip
+        model(name),
+        H100,
+        vllm_version(version),
+        tensor_parallel=tp,
+        pipeline_parallel=pp,
+        kv_dtype=kv,
+        max_model_len=length,
+        max_num_batched_tokens=8192,
+        draft_layers=draft,
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +81,9 @@ def test_heads_are_replicated_where_ranks_outnumber_them() -> None:
 
 
 def test_draft_layers_join_the_pool() -> None:
-    plain, drafted = (cache_layout(config("meta-llama/Llama-3.1-8B-Instruct", draft=count)).bytes_per_token for count in (0, 1))
+    plain, drafted = (
+        cache_layout(config("meta-llama/Llama-3.1-8B-Instruct", draft=count)).bytes_per_token for count in (0, 1)
+    )
     assert drafted / plain == 33 / 32  # vllm: 32 layers and one EAGLE layer (facts/vllm-memory.md, ISS15)
 
 

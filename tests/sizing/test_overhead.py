@@ -66,9 +66,7 @@ def test_v0_profiles_the_whole_context_without_chunked_prefill() -> None:
 
 
 def test_fewer_sequences_shrink_the_sampler() -> None:
-    many, few = (
-        parts(serve("Qwen/Qwen3-8B", "0.11.0", max_num_seqs=count)).activation_gib for count in (1024, 64)
-    )
+    many, few = (parts(serve("Qwen/Qwen3-8B", "0.11.0", max_num_seqs=count)).activation_gib for count in (1024, 64))
     assert many - few > 3
 
 

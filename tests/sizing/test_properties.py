@@ -106,7 +106,10 @@ def test_more_sequences_or_batched_tokens_never_free_memory(config: Deployment, 
     # Below eight rows the sampler sorts, which takes more memory a row: a step down by construction.
     assume(config.max_num_seqs >= 8)
     assert fit(replace(config, max_num_seqs=config.max_num_seqs + more)).tightest.available_gib <= base + 1e-9
-    assert fit(replace(config, max_num_batched_tokens=config.max_num_batched_tokens + more)).tightest.available_gib <= base + 1e-9
+    assert (
+        fit(replace(config, max_num_batched_tokens=config.max_num_batched_tokens + more)).tightest.available_gib
+        <= base + 1e-9
+    )
 
 
 @given(deployments())
