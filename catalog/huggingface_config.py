@@ -1,4 +1,4 @@
-"""A model from a Hugging Face ``config.json``: a file, a folder that holds one, or an id where a cache or hub is reachable.
+"""A model from a Hugging Face ``config.json``: a file, a folder, or an id where a cache or hub is reachable.
 
 Only field names and defaults of transformers' own config classes are relied on. No dependency on huggingface_hub:
 the cache is a folder tree, the hub one HTTPS request to ``HF_ENDPOINT``, which must be set on purpose.
@@ -93,8 +93,8 @@ def _weights_dtype(config: dict[str, Any], text: dict[str, Any], origin: str) ->
     if method in ("awq", "gptq", "auto-round", "auto_round", "intel/auto-round"):
         return "int8" if int(quantisation.get("bits", quantisation.get("w_bit", 4))) == 8 else "int4"
     raise ConfigError(
-        f"{origin}: quant_method {method!r} is not known here; known: awq, gptq, auto-round, fp8, fbgemm_fp8, modelopt, "
-        "mxfp4, bitsandbytes, compressed-tensors"
+        f"{origin}: quant_method {method!r} is not known here; known: awq, gptq, auto-round, fp8, fbgemm_fp8, "
+        "modelopt, mxfp4, bitsandbytes, compressed-tensors"
     )
 
 
@@ -117,7 +117,7 @@ def _sliding(
     elif model_type.startswith("gemma3"):
         sliding = layers - layers // 6
     else:
-        # Qwen2 names a window and switches it off; vLLM gives Mistral 0.1 one window for all layers, which full attention bounds.
+        # Qwen2 names a window and switches it off; Mistral 0.1 has one for all layers, which full attention bounds.
         sliding = 0
     return (sliding, window, "hybrid-swa") if sliding and window else (0, None, None)
 
@@ -186,7 +186,7 @@ def _rope_cache_tokens(text: dict[str, Any], context: int) -> int | None:
 
 
 def model_from_config(config: dict[str, Any], *, name: str, origin: str) -> Model:
-    """The model that a parsed config.json describes; ``origin`` names it in errors. Weights are counted from dimensions.
+    """The model that a parsed config.json describes, its parameters counted; ``origin`` names it in errors.
 
     Raises:
         ConfigError: fields are missing or of a wrong type, or the quantisation is not known.

@@ -1,17 +1,16 @@
 """``python -m sizing fit | plan | explain | check-logs``: the arithmetic as commands.
 
-Exit codes: 0 done (fit: it fits), 1 fit: it does not fit (plan: nothing holds the load), 2 bad input. With ``--json`` stdout
-is one JSON document and nothing else.
+Exit codes: 0 done (fit: it fits), 1 fit: it does not fit (plan: nothing holds the load), 2 bad input. With ``--json``
+stdout is one JSON document and nothing else.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -21,26 +20,20 @@ from catalog.models import Model, WeightsDtype
 from catalog.vllm_versions import default_vllm_version, vllm_version
 from sizing.errors import SizingError
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Does a model fit, how many requests does it hold, and what does a load cost: arithmetic on the catalog's facts.",
+    help="Does a model fit, how many requests does it hold, what does a load cost: arithmetic on the catalog's facts.",
 )
 _DOES_NOT_FIT, _BAD_INPUT = 1, 2
-# Columns of tables in a pipe or file, where no terminal tells its width.
-_FILE_COLUMNS = 160
+_DEFAULT_VERSION = default_vllm_version()
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Version = Annotated[str, typer.Option("--vllm-version", help="vLLM version, such as 0.33.0 or v0.19.0.")]
 Weights = Annotated[
     str,
-    typer.Option(
-        "--weights-dtype", help="Override how weights are stored: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nf4, q8_0."
-    ),
+    typer.Option("--weights-dtype", help="Stored weights: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nf4, q8_0."),
 ]
 
 
@@ -63,80 +56,8 @@ def _with_weights(model: Model, dtype: str) -> Model:
     return model.model_copy(update={"weights_dtype": dtype})
 
 
-def _show(document: Any, as_json: bool, tables: Callable[[], list[Table | str]]) -> None:
-    if as_json:
-        typer.echo(json.dumps(document, indent=2))
-        return
-    from rich.console import Console
-
-    console = Console(width=None if sys.stdout.isatty() else _FILE_COLUMNS)
-    for part in tables():
-        console.print(part)
-
-
-def _pairs(title: str, rows: list[tuple[str, str]]) -> Table:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", show_header=False)
-    for name, value in rows:
-        table.add_row(name, value)
-    return table
-
-
-def _fit_tables(report: dict[str, Any]) -> list[Table | str]:
-    parts = report["overhead_parts_gib_per_gpu"]
-    verdict = "[green]fits[/green]" if report["fits"] else "[red]does not fit[/red]"
-    rows = [
-        (
-            "requested memory a GPU",
-            f"{report['requested_memory_gib_per_gpu']:.2f} GiB of {report['gpu_memory_gib']:.2f}",
-        ),
-        ("weights a GPU", f"{report['weights_gib_per_gpu']:.2f} GiB ({report['weights_dtype']})"),
-        (
-            "not weights, not cache",
-            f"{report['non_kv_overhead_gib_per_gpu']:.2f} GiB (activations {parts['activations']:.2f}, communication "
-            f"{parts['communication']:.2f}, CUDA graphs {parts['cuda_graphs']:.2f}, start-up {parts['start_up']:.2f})",
-        ),
-        ("left for the KV cache a GPU", f"{report['available_kv_cache_gib_per_gpu']:.2f} GiB"),
-        ("KV bytes a token and GPU", f"{report['kv_bytes_per_token_per_gpu']:,.0f} ({report['kv_cache_dtype']})"),
-        ("KV tokens a replica", f"{report['kv_cache_tokens']:,}"),
-        (f"requests of {report['max_model_len']:,} tokens at once", f"{report['max_concurrency']:.2f}"),
-    ]
-    if report["request_tokens"]:
-        rows.append(
-            (
-                f"requests of {report['request_tokens']:,} tokens at once",
-                f"{report['max_concurrency_at_request_tokens']:.2f}",
-            )
-        )
-    rows += [
-        ("/dev/shm", f"{report['required_shm_gib']} GiB"),
-        ("host memory request / limit", f"{report['host_memory_request_gib']} / {report['host_memory_limit_gib']} GiB"),
-        (
-            "ready after (estimates)",
-            ", ".join(f"{kind} {seconds:,} s" for kind, seconds in report["load_seconds"].items()),
-        ),
-        ("startup budget", f"{report['startup_budget_seconds']:,} s"),
-    ]
-    title = (
-        f"{report['model']} on {report['gpus']} x {report['hardware']} GPU, vLLM {report['vllm_version']}: {verdict}"
-    )
-    shown: list[Table | str] = [_pairs(title, rows), report["reason"]]
-    if not report["fits"]:
-        shown.append(
-            "\n".join(
-                [
-                    "Changes that fit, the nearest first:",
-                    *(f"  {fix['change']}: {fix['flags']}" for fix in report["fixes"]),
-                ]
-            )
-            if report["fixes"]
-            else f"No single change fits; a GPU would need {report['smallest_sufficient_gpu_memory_gib']:.0f} GiB."
-        )
-    notes = list(report["warnings"])
-    if report["is_estimate"]:
-        notes.append("the cache of this attention kind is an estimate")
-    return shown + [f"[yellow]Note:[/yellow] {note}" for note in notes]
+def _print_json(document: Any) -> None:
+    typer.echo(json.dumps(document, indent=2))
 
 
 @app.command("fit")
@@ -165,7 +86,7 @@ def fit_command(
     weights_dtype: Weights = "",
     draft_layers: Annotated[int, typer.Option(help="Speculative layers that share the cache (EAGLE, MTP).")] = 0,
     enforce_eager: Annotated[bool, typer.Option(help="No torch.compile and no CUDA graphs.")] = False,
-    version: Version = default_vllm_version(),
+    version: Version = _DEFAULT_VERSION,
     as_json: Json = False,
 ) -> None:
     """Whether MODEL loads and holds one request of max_model_len. Exit code 0: fits, 1: does not fit, 2: bad input."""
@@ -194,42 +115,14 @@ def fit_command(
             draft_layers=draft_layers,
         )
         report = fit_report(fit(config), place, request_tokens=request_tokens)
-    _show(report, as_json, lambda: _fit_tables(report))
+    if as_json:
+        _print_json(report)
+    else:
+        from sizing.tables import fit_tables, show
+
+        show(fit_tables(report))
     if not report["fits"]:
         raise typer.Exit(_DOES_NOT_FIT)
-
-
-def _plan_tables(document: dict[str, Any]) -> list[Table | str]:
-    from rich.table import Table
-
-    table = Table(title=f"{document['model']}: configurations that hold the load, by cost", title_justify="left")
-    for heading in (
-        "instance",
-        "TP x PP",
-        "weights / KV",
-        "replicas",
-        "TTFT",
-        "ITL",
-        "req/s a replica (bound)",
-        "USD/h",
-        "USD/M tokens",
-    ):
-        table.add_column(heading)
-    for option in document["options"]:
-        costs = option["costs"]
-        table.add_row(
-            f"{option['instances']} x {option['instance']}",
-            f"{option['tensor_parallel']} x {option['pipeline_parallel']}",
-            f"{option['weights_dtype']} / {option['kv_cache_dtype']}",
-            str(option["replicas"]),
-            f"{option['estimated_ttft_seconds']:.2f} s",
-            f"{option['estimated_itl_seconds'] * 1e3:.0f} ms",
-            f"{option['estimated_requests_per_second_per_replica']:.2f} ({option['bound_requests_per_second_per_replica']:.2f})",
-            "\n".join(f"{cost['usd_per_hour']:,.2f} {cost['kind']} {cost['price_date']}" for cost in costs)
-            or "not known",
-            "\n".join(f"{cost['usd_per_million_output_tokens']:.2f}" for cost in costs),
-        )
-    return [table, *(f"- {line}" for line in document["assumptions"])]
 
 
 @app.command("plan")
@@ -242,7 +135,7 @@ def plan_command(
     itl: Annotated[float, typer.Option(help="Accepted time between tokens, seconds.")] = 0.05,
     weights_dtype: Weights = "",
     limit: Annotated[int, typer.Option(help="Show so many configurations.", min=1)] = 10,
-    version: Version = default_vllm_version(),
+    version: Version = _DEFAULT_VERSION,
     as_json: Json = False,
 ) -> None:
     """Configurations that hold a load within memory and the roofline, by cost. Exit code 1: none does, 2: bad input."""
@@ -268,7 +161,12 @@ def plan_command(
             "prices are dated list prices of one region: check them before buying",
         ],
     }
-    _show(document, as_json, lambda: _plan_tables(document))
+    if as_json:
+        _print_json(document)
+    else:
+        from sizing.tables import plan_tables, show
+
+        show(plan_tables(document))
     if not options:
         typer.echo("No configuration with a known price holds this load within these latencies.", err=True)
         raise typer.Exit(_DOES_NOT_FIT)
@@ -281,81 +179,13 @@ def explain_command(as_json: Json = False) -> None:
 
     from sizing.explain import explain
 
-    sections = explain()
-    document = [{"section": title, "lines": [asdict(line) for line in lines]} for title, lines in sections]
+    document = [{"section": title, "lines": [asdict(line) for line in lines]} for title, lines in explain()]
+    if as_json:
+        _print_json(document)
+    else:
+        from sizing.tables import explain_tables, show
 
-    def tables() -> list[Table | str]:
-        from rich.table import Table
-
-        shown: list[Table | str] = []
-        for title, lines in sections:
-            table = Table(title=title, title_justify="left")
-            for heading in ("the article says", "derivation", "result", "verdict"):
-                table.add_column(heading)
-            for line in lines:
-                table.add_row(
-                    line.claim, line.derivation, line.result, f"{line.verdict}{': ' + line.note if line.note else ''}"
-                )
-            shown.append(table)
-        return shown
-
-    _show(document, as_json, tables)
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.1%}"
-
-
-def _gib(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
-
-
-def _log_tables(document: dict[str, Any]) -> list[Table | str]:
-    from rich.table import Table
-
-    rows = Table(title="Predicted beside logged (errors: predicted weights / logged weights)", title_justify="left")
-    for heading in (
-        "id",
-        "model",
-        "generation",
-        "KV GiB logged",
-        "predicted",
-        "tokens logged",
-        "predicted",
-        "error",
-        "note",
-    ):
-        rows.add_column(heading)
-    for row in document["rows"]:
-        predicted, logged = row["predicted_weights"] or {}, row["logged_weights"] or {}
-        rows.add_row(
-            row["id"],
-            row["model"],
-            row["generation"] or "-",
-            _gib(row["logged_available_kv_gib"]),
-            _gib(row["predicted_available_kv_gib"]),
-            str(row["logged_kv_cache_tokens"] or "-"),
-            str(row["predicted_kv_cache_tokens"] if row["predicted_kv_cache_tokens"] is not None else "-"),
-            f"{_percent(predicted.get('tokens_relative_error'))} / {_percent(logged.get('tokens_relative_error'))}",
-            row["reason"],
-        )
-    summary = Table(title="Absolute errors: median and ninetieth percentile", title_justify="left")
-    for heading in ("generation", "weights", "rows", "tokens median", "tokens p90", "KV GiB mean", "KV GiB p90"):
-        summary.add_column(heading)
-    for name, figures in [*document["summary"]["by_generation"].items(), ("all", document["summary"]["all"])]:
-        for basis in ("predicted_weights", "logged_weights"):
-            tokens, memory = figures[basis]["tokens_relative_error"], figures[basis]["available_error_gib"]
-            summary.add_row(
-                name, basis.split("_")[0], f"{tokens['rows']} / {memory['rows']}", _percent(tokens["median"]), _percent(tokens["p90"]),
-                _gib(memory["mean"]), _gib(memory["p90"]),
-            )  # fmt: skip
-    refused = document["fitting_but_refused"]
-    last = (
-        f"[red]Called fitting, but refused: {', '.join(refused)}[/red]"
-        if refused
-        else "No row is called fitting that vLLM refused."
-    )
-    return [rows, summary, last]
+        show(explain_tables(document))
 
 
 @app.command("check-logs")
@@ -365,16 +195,22 @@ def check_logs_command(
 ) -> None:
     """Predictions beside what vLLM logged, a row each, with medians and ninetieth percentiles by generation.
 
-    A row in --json has: id; predicted_weights and logged_weights (null, or predicted_available_kv_gib, predicted_kv_cache_tokens and
-    the errors, once with the catalog's and once with the row's weights); logged_available_kv_gib, logged_kv_cache_tokens; and
-    predicted_available_kv_gib, predicted_kv_cache_tokens of the first of the two that could be computed. Exit code 2: bad input.
+    With --json, each of "rows" has: id; predicted_weights and logged_weights, each null or an object with weights_gib,
+    predicted_available_kv_gib, predicted_kv_cache_tokens, fits and the errors, once with the catalog's and once with
+    the row's weights; logged_available_kv_gib and logged_kv_cache_tokens; and, of the first of the two that could be
+    computed, predicted_available_kv_gib, predicted_kv_cache_tokens and predicted_fits. Exit code 2: bad input.
     """
     from sizing.check_logs import check_rows
     from sizing.log_rows import read_log_rows
 
     with _people_s_errors():
         document = check_rows(read_log_rows(file))
-    _show(document, as_json, lambda: _log_tables(document))
+    if as_json:
+        _print_json(document)
+    else:
+        from sizing.tables import log_tables, show
+
+        show(log_tables(document))
 
 
 if __name__ == "__main__":

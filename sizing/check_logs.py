@@ -194,6 +194,7 @@ def check_row(row: LogRow) -> CheckedRow:
     notes = [
         f"version not given, {version} assumed" if assumed else "",
         "" if known else "model not in the catalog: geometry from the row, weights not predicted",
+        "" if known or logged else "weights are neither logged nor predictable, so nothing can be computed",
         f"does not add up: {contradiction}" if contradiction else "",
     ]
     return CheckedRow(

@@ -24,7 +24,7 @@ _UNKNOWN_MULTIPROCESSORS = 132
 
 @dataclass(frozen=True)
 class GpuMemory:
-    """What sizing needs of a GPU: the memory that CUDA reports, in GiB, and what the sampler and the links depend on."""
+    """What sizing needs of a GPU: the memory that CUDA reports, in GiB, and what sampler and links depend on."""
 
     memory_gib: float
     architecture: str | None = None

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from catalog.gpus import gpu
+from catalog.gpus import Gpu, gpu
 from catalog.models import model
 from catalog.vllm_versions import vllm_version
-from sizing.deployment import GpuMemory, deployment
+from sizing.deployment import Deployment, GpuMemory, deployment
 from sizing.fit import fit
 from sizing.kv_cache import BLOCK_TOKENS
 from sizing.number_formats import GIB
@@ -24,6 +24,8 @@ _BATCH = 32
 _SEQUENCE_TOKENS = 8192
 _SHORT_ANSWER_TOKENS = 200
 _CLIENTS = 128
+# A ShareGPT conversation in flight, about; the cache is a small part of the step at any such length.
+_CONTEXT_TOKENS = 1024
 
 
 @dataclass(frozen=True)
@@ -120,54 +122,58 @@ def _paging_lines() -> list[Line]:
     ]
 
 
+def _row_line(row: BenchmarkRow, server: Deployment, h100: Gpu) -> Line:
+    streams = min(row.concurrent_requests, _CLIENTS)
+    step = decode_step(server, h100, batch=streams, context_tokens=_CONTEXT_TOKENS)
+    rate, itl = row.tokens_per_second, row.itl_p99_seconds
+    running = rate * itl
+    possible, consistent = itl >= step.bound_seconds, running >= streams
+    return Line(
+        f"{row.engine}: {rate:,.0f} tok/s, P99 ITL {itl * 1e3:.0f} ms, {streams} streams",
+        f"a step takes at least {step.bound_seconds * 1e3:.1f} ms, {step.seconds * 1e3:.1f} ms estimated; "
+        f"{streams} streams / {rate:,.0f} tok/s = {streams / rate * 1e3:.0f} ms a token, waiting included",
+        f"ITL {'possible' if possible else 'below the bound'}; {streams} streams at that ITL would give "
+        f"{streams / itl:,.0f} tok/s",
+        "follows" if possible and consistent else "does not follow",
+        ""
+        if consistent
+        else f"throughput against ITL: at {itl * 1e3:.0f} ms between tokens, {rate:,.0f} tok/s are {running:.0f} "
+        f"running streams; the other {streams - running:.0f} of {streams} would be waiting",
+    )
+
+
 def _table_lines() -> list[Line]:
     h100 = gpu("H100")
     server = deployment(
-        model(_MODEL), GpuMemory.of(h100), vllm_version("0.6.3"), tensor_parallel=4, max_model_len=16384, kv_dtype="fp8",
-        gpu_memory_utilization=0.92, max_num_batched_tokens=8192,
-    )  # fmt: skip
-    lines = []
-    for row in TABLE:
-        streams = min(row.concurrent_requests, _CLIENTS)
-        step = decode_step(server, h100, batch=streams, context_tokens=1024)
-        mean_itl, active = streams / row.tokens_per_second, row.tokens_per_second * row.itl_p99_seconds
-        possible = row.itl_p99_seconds >= step.bound_seconds
-        consistent = mean_itl <= row.itl_p99_seconds
-        lines.append(
-            Line(
-                f"{row.engine}: {row.tokens_per_second:,.0f} tok/s, P99 ITL {row.itl_p99_seconds * 1e3:.0f} ms, {streams} streams",
-                f"bound {step.bound_seconds * 1e3:.1f} ms a step, estimate {step.seconds * 1e3:.1f} ms; "
-                f"{streams} streams / {row.tokens_per_second:,.0f} tok/s = {mean_itl * 1e3:.0f} ms a token on average",
-                f"ITL {'possible' if possible else 'below the bound'}; {streams} streams at that ITL would give "
-                f"{streams / row.itl_p99_seconds:,.0f} tok/s",
-                "follows" if possible and consistent else "does not follow",
-                ""
-                if consistent
-                else f"throughput against ITL: at {row.itl_p99_seconds * 1e3:.0f} ms between tokens, {row.tokens_per_second:,.0f} tok/s "
-                f"need {active:.0f} running streams, so the other {streams - active:.0f} of {streams} would be waiting",
-            )
-        )
-    best, base = TABLE[-1], TABLE[0]
-    lines.append(
+        model(_MODEL),
+        GpuMemory.of(h100),
+        vllm_version("0.6.3"),
+        tensor_parallel=4,
+        max_model_len=16384,
+        kv_dtype="fp8",
+        gpu_memory_utilization=0.92,
+        max_num_batched_tokens=8192,
+    )
+    base, best = TABLE[0].tokens_per_second, TABLE[-1].tokens_per_second
+    result = fit(server)
+    tokens = result.capacity.tokens
+    return [
+        *(_row_line(row, server, h100) for row in TABLE),
         Line(
             "4.35x throughput, 77 % lower cost",
-            f"{best.tokens_per_second:,.0f} / {base.tokens_per_second:,.0f}; 1 - {base.tokens_per_second:,.0f} / {best.tokens_per_second:,.0f}",
-            f"{best.tokens_per_second / base.tokens_per_second:.2f}x, {1 - base.tokens_per_second / best.tokens_per_second:.0%}",
+            f"{best:,.0f} / {base:,.0f}; 1 - {base:,.0f} / {best:,.0f}",
+            f"{best / base:.2f}x, {1 - base / best:.0%}",
             "follows",
             "the cost column is the throughput column turned over",
-        )
-    )
-    result = fit(server)
-    lines.append(
+        ),
         Line(
             "256+ concurrent requests",
-            f"{result.tightest.available_gib:.1f} GiB a GPU / {result.kv_bytes_per_token:,.0f} B a token (fp8) = {result.capacity.tokens:,} tokens",
-            f"{result.capacity.tokens // 256:,} tokens a request at 256; {result.max_concurrency:.0f} requests of 16,384",
+            f"{result.tightest.available_gib:.1f} GiB / {result.kv_bytes_per_token:,.0f} B (fp8) a GPU = {tokens:,}",
+            f"{tokens // 256:,} tokens a request at 256; {result.max_concurrency:.0f} requests of 16,384",
             "follows",
             "memory allows it for chats of ShareGPT's length; with a 16-bit cache half of that",
-        )
-    )
-    return lines
+        ),
+    ]
 
 
 def explain() -> list[tuple[str, list[Line]]]:

@@ -87,6 +87,6 @@ def check_placement(place: Hardware, tensor_parallel: int) -> None:
     """
     if tensor_parallel > place.gpus_per_node:
         raise SizingError(
-            f"tensor parallel size {tensor_parallel} is above the {place.gpus_per_node} GPU(s) of one {place.name} node: "
-            "keep it inside a node and cross nodes with --pp"
+            f"tensor parallel size {tensor_parallel} is above the {place.gpus_per_node} GPU(s) of one {place.name} "
+            "node: keep it inside a node and cross nodes with --pp"
         )

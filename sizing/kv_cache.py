@@ -14,8 +14,8 @@ from sizing.deployment import Deployment
 from sizing.number_formats import kv_bytes
 
 BLOCK_TOKENS = 16
-# vLLM takes one group size for both kinds where they differ by less than a quarter (kv_cache_utils.py).
-_NEARLY_EQUAL = 1.25
+# Where the kinds differ by less than half, the larger count is the group size (kv_cache_utils.py, 0.19.0 and later).
+_NEARLY_EQUAL = 1.5
 
 
 @dataclass(frozen=True)

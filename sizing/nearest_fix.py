@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from sizing.deployment import Deployment, check_parallelism
 from sizing.errors import SizingError
 from sizing.fit import Fit, fit
-from sizing.kv_cache import BLOCK_TOKENS
-from sizing.number_formats import GIB
+from sizing.kv_cache import BLOCK_TOKENS, request_gib
 
 # vLLM's own advice for memory is fewer sequences; below this a server hardly batches.
 _FEWER_SEQUENCES = 256
@@ -28,7 +27,7 @@ class Fix:
 
 
 def longest_model_len(config: Deployment) -> int:
-    """The longest max_model_len (tokens, in whole thousands of 1024 where it can) that the deployment holds; 0 if none."""
+    """The longest max_model_len in tokens that the deployment holds, in multiples of 1,024 above that; 0 if none."""
     low, high = 0, config.max_model_len // BLOCK_TOKENS
     while low < high:
         middle = (low + high + 1) // 2
@@ -113,6 +112,5 @@ def fixes(config: Deployment, *, gpus_per_node: int, native_fp8: bool) -> list[F
 def smallest_sufficient_memory_gib(config: Deployment) -> float:
     """GiB that a GPU would need for ``config`` to fit as it is (everything else equal)."""
     budget = fit(config).tightest
-    layout = fit(config).capacity.layout
-    request = layout.blocks_per_request(config.max_model_len) * layout.block_bytes / GIB
-    return (budget.weights_gib + budget.overhead.total_gib + request) / config.gpu_memory_utilization
+    needed = budget.weights_gib + budget.overhead.total_gib + request_gib(config, config.max_model_len)
+    return needed / config.gpu_memory_utilization

@@ -1,7 +1,8 @@
 """Which configurations hold a load, by cost: memory first, then the roofline, then the price list.
 
-The load of one replica is a fixed point: running requests = rate x output tokens x inter-token latency, and the latency grows
-with the running requests and with the share of time that prefill takes. Bounds use published peaks, estimates the measured share.
+The load of one replica is a fixed point: running requests = rate x output tokens x inter-token latency, and the latency
+grows with the running requests and with the share of time that prefill takes. Bounds use published peaks, estimates the
+measured share of them.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def _most_requests_per_second(result: Fit, instance: InstanceType, load: Load, *
 
 
 def _sizes(instance: InstanceType, model: Model) -> Iterator[tuple[int, int]]:
-    """(TP, PP) worth trying: TP inside an NVLink domain (or one GPU), PP over full domains, between nodes only with EFA."""
+    """(TP, PP) worth trying: TP inside an NVLink domain (or one GPU), PP over full domains, between nodes with EFA."""
     domain = max(1, instance.nvlink_domain_gpus)
     for size in (1, 2, 4, 8):
         if size > domain:

@@ -39,7 +39,8 @@ def warnings_of(config: Deployment, place: Hardware) -> list[str]:
         found.append(f"{gpu.name} has no bfloat16: vLLM needs --dtype half")
     if config.tensor_parallel > place.nvlink_domain_gpus:
         found.append(
-            f"tensor parallelism over {config.tensor_parallel} GPUs of {place.name} leaves NVLink: all-reduces go over PCIe"
+            f"tensor parallelism over {config.tensor_parallel} GPUs of {place.name} leaves NVLink: "
+            "all-reduces go over PCIe"
         )
     if model.needs_trust_remote_code:
         found.append(f"{model.name} needs --trust-remote-code")
@@ -58,7 +59,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 
 def fit_report(result: Fit, place: Hardware, *, request_tokens: int | None = None) -> dict[str, Any]:
-    """The answer of ``fit``. The keys are documented in docs/sizing.md and do not change meaning."""
+    """The answer of ``fit``. The keys are documented in docs/decisions/sizing-output.md."""
     config, budget = result.config, result.tightest
     model: Model = config.model
     native_fp8 = place.gpu.native_fp8 if place.gpu else False

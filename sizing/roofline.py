@@ -1,7 +1,7 @@
-"""The measured share of a GPU's published peaks, from one H200 (shared/facts/measured), as a small law that carries over.
+"""The measured share of a GPU's published peaks, from one H200 (shared/facts/measured), as a law that carries over.
 
-Decode of one Llama-3.1-70B shard follows ``weight bytes / (share x published bandwidth) + a fixed time a layer`` up to batch
-128, and the tensor cores' share of the published rate beyond. tests/sizing compares it with every measured row.
+Decode of one Llama-3.1-70B shard follows ``weight bytes / (share x published bandwidth) + a fixed time a layer`` up to
+batch 128, and the tensor cores' share of the published rate beyond. tests/sizing compares it with every measured row.
 """
 
 from __future__ import annotations

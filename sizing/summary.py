@@ -157,11 +157,12 @@ def summarize(
         host_memory_limit_gib=Default(memory.limit_gib, memory.reason),
         startup_budget_seconds=Default(
             startup_budget_seconds(model, cache),
-            f"{checkpoint_gib(model):.0f} GiB of weights from {cache}, engine start and a margin (sizing.load_time names the rates)",
+            f"{checkpoint_gib(model):.0f} GiB of weights from {cache}, engine start and a margin (sizing.load_time)",
         ),
         keda_waiting_threshold=Default(
             waiting,
-            f"the article's {_ARTICLE_WAITING} waiting requests a replica, at most a sixteenth of its {config.max_num_seqs} sequences",
+            f"the article's {_ARTICLE_WAITING} waiting requests a replica, at most a sixteenth of the "
+            f"{config.max_num_seqs} sequences that it runs",
         ),
         load_seconds=load_seconds(model, cache),
         costs=gpu_costs(place.instance.name, config.gpus) if place.instance else (),

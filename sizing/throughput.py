@@ -1,4 +1,4 @@
-"""Prefill and decode time of one replica: a bound from published peaks, and an estimate from the measured share of them.
+"""Prefill and decode time of one replica: a bound from published peaks, an estimate from the measured share of them.
 
 Decode reads the weights once a step and every running request's cache; prefill computes two operations a parameter and
 token, and attention over the context.
