@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict
 DATA_FOLDER = Path(__file__).parent / "data"
 # libyaml's loader where the wheel has it: the policy check promises half a second of start-up.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# An error about an unknown name lists at most so many known ones.
+_LISTED_NAMES = 40
 
 
 class Fact(BaseModel):
@@ -40,5 +42,8 @@ def unknown(kind: str, name: str, known: Iterable[str], hint: str = "") -> Unkno
     names = sorted(known)
     folded = {candidate.lower(): candidate for candidate in names}
     close = [folded[match] for match in difflib.get_close_matches(name.lower(), list(folded), n=3, cutoff=0.5)]
-    suggestion = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(names)}."
+    listed = ", ".join(names[:_LISTED_NAMES]) + (
+        f" and {len(names) - _LISTED_NAMES} more" if len(names) > _LISTED_NAMES else ""
+    )
+    suggestion = f"did you mean {', '.join(close)}?" if close else f"known: {listed}."
     return UnknownFactError(f"unknown {kind} {name!r}: {suggestion}{' ' + hint if hint else ''}")

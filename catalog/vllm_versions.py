@@ -124,6 +124,16 @@ class VllmVersion:
         return str(self._fact("hugging_face_token_variable"))
 
     @property
+    def max_num_seqs_depends_on_gpu(self) -> bool:
+        """Whether the default of ``--max-num-seqs`` changes with the GPU, so that a manifest should state it."""
+        return bool(self._fact("max_num_seqs_depends_on_gpu"))
+
+    @property
+    def kv_cache_dtypes(self) -> tuple[str, ...]:
+        """What ``--kv-cache-dtype`` may be."""
+        return tuple(self._fact("kv_cache_dtypes"))
+
+    @property
     def has_shutdown_timeout(self) -> bool:
         """Whether ``--shutdown-timeout`` (drain on SIGTERM) exists."""
         return bool(self._fact("shutdown_timeout_flag"))

@@ -1,0 +1,1 @@
+"""The program: reads the stack's config, composes the components, starts."""

@@ -1,7 +1,7 @@
 """What is neither weights nor KV cache: activations of the profile run, communication, CUDA graphs.
 
-Modelled from the tensors that exist at the peak of vLLM's profile run (a forward pass over max_num_batched_tokens, then a
-dummy sampler run over max_num_seqs rows of logits). docs/decisions/sizing-accuracy.md says what is derived and what measured.
+Modelled from the tensors that exist at the peak of vLLM's profile run: a forward pass over max_num_batched_tokens, then
+a dummy sampler run over max_num_seqs rows of logits. docs/decisions/sizing-accuracy.md: what is derived, what measured.
 """
 
 from __future__ import annotations
@@ -107,6 +107,9 @@ def overhead(config: Deployment, *, first_stage: bool, last_stage: bool) -> Over
         persistent += table * generation.penalty_bytes_per_logit
     if first_stage:
         persistent += _image_bytes(config)
+    else:
+        # Hidden states and residual that the previous stage sends.
+        persistent += 2 * config.max_num_batched_tokens * model.hidden_size * config.compute_bytes
     if tp == 1:
         communication = generation.non_torch_gib
     elif config.gpu.has_nvlink:

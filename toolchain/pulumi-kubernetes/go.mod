@@ -2,7 +2,10 @@ module gpu-inference/toolchain/pulumi-kubernetes
 
 go 1.26.0
 
-require github.com/pulumi/pulumi-kubernetes/provider/v4 v4.0.0-20260115033456-f47bc2d6f199
+require (
+	github.com/pulumi/pulumi-kubernetes/provider/v4 v4.0.0-20260115033456-f47bc2d6f199
+	gpu-inference.internal/enginewatch v0.0.0
+)
 
 require (
 	cel.dev/expr v0.20.0 // indirect
@@ -221,3 +224,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v4 v4.6.0 // indirect
 	sigs.k8s.io/yaml v1.5.0 // indirect
 )
+
+replace gpu-inference.internal/enginewatch => ../enginewatch

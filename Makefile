@@ -1,0 +1,67 @@
+# The front door. `make help` lists the habits; each is one command that can be run by hand too.
+STACK ?= sandbox
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup up preview refresh destroy down status test test-fast lint format bench clean
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "STACK=<name> picks the stack (default: sandbox)."
+
+setup: $(STAMP) ## Make .venv with the pinned packages (every other habit does it first)
+
+$(STAMP): requirements.txt requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; this is `$(PYTHON) --version`. Name another: make PYTHON=python3.12 ..." >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing (Debian: apt install python3-venv)." >&2; exit 2; }
+	@echo "Installing the pinned Python packages into $(VENV) (about a minute the first time)"
+	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+up: setup ## Bring the stack up: sandbox, engine, workload; repairs what a killed run left
+	@$(RUN) sandbox deploy --stack $(STACK)
+
+preview: setup ## What `make up` would change, with the policies' verdicts
+	@$(RUN) sandbox preview --stack $(STACK)
+
+refresh: setup ## Bring the stack's state to what the cluster has
+	@$(RUN) sandbox refresh --stack $(STACK)
+
+destroy: setup ## Delete the workload; the sandbox stays
+	@$(RUN) sandbox destroy --stack $(STACK)
+
+down: setup ## End the sandbox and delete its folder
+	@$(RUN) sandbox down
+
+status: setup ## What runs in the sandbox, what is real and what is simulated
+	@$(RUN) sandbox status
+
+test: setup ## All checks and tests, also those on the real engine (builds the toolchain the first time)
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/mypy
+	@$(RUN) toolchain build
+	@$(RUN) pytest
+
+test-fast: setup ## The tests that need no engine
+	@$(RUN) pytest -m "not engine" -n auto
+
+lint: setup ## ruff and mypy
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/mypy
+
+format: setup ## Let ruff write the code as it wants it
+	@$(VENV)/bin/ruff check --fix .
+	@$(VENV)/bin/ruff format .
+
+bench: setup ## The benchmarks under tests/bench (they print, they never fail on a time)
+	@for file in tests/bench/bench_*.py; do echo "== $$file"; $(VENV)/bin/python "$$file"; done
+
+clean: down ## End the sandbox and delete .venv and caches of this clone (the toolchain's cache stays)
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

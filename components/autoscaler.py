@@ -1,0 +1,43 @@
+"""KEDA's ScaledObject for one model server.
+
+Inputs: the server's plan, the most replicas that its nodes can hold, Prometheus's address. Creates: one ScaledObject.
+Raises: ValueError where the server has no autoscaler section. Replacement: its name.
+Day two: KEDA's HPA owns the Deployment's ``replicas`` from here on; deleting this leaves the number as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.manifests.scaled_object import scaled_object_body
+from components.model_server_plan import ModelServerPlan
+
+TYPE: Final = "gpu-inference:index:Autoscaler"
+
+
+class Autoscaler(pulumi.ComponentResource):
+    """See the module's text."""
+
+    def __init__(
+        self,
+        name: str,
+        plan: ModelServerPlan,
+        *,
+        max_replicas: int,
+        prometheus_address: str,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        body = scaled_object_body(plan, max_replicas, prometheus_address)
+        super().__init__(TYPE, name, {"scaled_object": body["spec"]}, opts)
+        kubernetes.apiextensions.CustomResource(
+            name,
+            api_version=body["apiVersion"],
+            kind=body["kind"],
+            metadata=body["metadata"],
+            spec=body["spec"],
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.register_outputs({})

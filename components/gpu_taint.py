@@ -1,0 +1,17 @@
+"""The taint of GPU nodes and the toleration that answers it: one fact, two forms.
+
+Same key as the NVIDIA GPU operator's daemons and the EFA device plugin tolerate (facts/aws.md 2.5, 3.3, 3.7).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+KEY: Final = "nvidia.com/gpu"
+VALUE: Final = "true"
+EFFECT: Final = "NoSchedule"
+
+
+def toleration() -> dict[str, str]:
+    """The pod's side; ``Exists`` so that a group that taints with another value still fits."""
+    return {"key": KEY, "operator": "Exists", "effect": EFFECT}

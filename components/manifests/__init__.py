@@ -1,0 +1,1 @@
+"""Kubernetes object bodies as plain dicts, built by pure functions."""

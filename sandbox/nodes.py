@@ -1,0 +1,158 @@
+"""Simulated nodes: the ``v1.Node`` objects of the node groups, and how the cluster is brought to them.
+
+Labels and taints as EKS, the cloud controller and GPU feature discovery set them on a real node. A name says group and
+number (``p5-1``) where EKS has the private DNS name: people read these. What is simulated is said in the node itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+
+from catalog.instance_types import InstanceType
+from sandbox.allocatable import GPU_RESOURCE, node_resources
+from sandbox.api import Api, Object
+from sandbox.drain import drain
+from sandbox.errors import SandboxError
+from sandbox.node_groups import NodeGroup, region, zone_name
+
+DIGEST_ANNOTATION = "sandbox.gpu-inference/node-digest"
+"""Marks a node as the sandbox's own, and changes when the node must be replaced."""
+SIMULATED_ANNOTATION = "sandbox.gpu-inference/simulated"
+READY_TIMEOUT_SECONDS = 20.0
+
+
+def node_names(group: NodeGroup) -> list[str]:
+    """The nodes of a group, counted from 1."""
+    return [f"{group.name}-{number}" for number in range(1, group.count + 1)]
+
+
+def node_objects(groups: Sequence[NodeGroup], kubelet_version: str) -> dict[str, Object]:
+    """All nodes by name. ``kubelet_version`` is the API server's own (``v1.36.3``)."""
+    return {
+        name: _node(group, name, group.zones[index % len(group.zones)], kubelet_version)
+        for group in groups
+        for index, name in enumerate(node_names(group))
+    }
+
+
+def _node(group: NodeGroup, name: str, zone_id: str, kubelet_version: str) -> Object:
+    identity = hashlib.sha256(name.encode()).digest()
+    resources = node_resources(group.instance)
+    node: Object = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "labels": {**_cloud_labels(group, name, zone_id), **_gpu_labels(group.instance), **group.labels},
+            "annotations": {SIMULATED_ANNOTATION: "KWOK plays this node: no machine, no GPU, no container runs"},
+        },
+        "spec": {
+            "providerID": f"aws:///{zone_name(zone_id)}/i-{identity.hex()[:17]}",
+            "taints": [*_gpu_taints(group.instance), *(taint.model_dump() for taint in group.taints)],
+        },
+        "status": {
+            "capacity": resources.capacity,
+            "allocatable": resources.allocatable,
+            "addresses": [
+                {"type": "InternalIP", "address": f"10.0.{identity[0]}.{identity[1]}"},
+                {"type": "Hostname", "address": name},
+            ],
+            "nodeInfo": {
+                "architecture": "amd64",
+                "operatingSystem": "linux",
+                "osImage": "Amazon Linux 2023 (simulated)",
+                "kubeletVersion": kubelet_version,
+                "kubeProxyVersion": "",
+                "containerRuntimeVersion": "kwok://simulated",
+                "kernelVersion": "simulated",
+                "machineID": "",
+                "systemUUID": "",
+                "bootID": "",
+            },
+        },
+    }
+    digest = hashlib.sha256(json.dumps(node, sort_keys=True).encode()).hexdigest()[:16]
+    node["metadata"]["annotations"][DIGEST_ANNOTATION] = digest
+    return node
+
+
+def _cloud_labels(group: NodeGroup, name: str, zone_id: str) -> dict[str, str]:
+    return {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "node.kubernetes.io/instance-type": group.instance_type,
+        "topology.kubernetes.io/region": region(zone_id),
+        "topology.kubernetes.io/zone": zone_name(zone_id),
+        "topology.k8s.aws/zone-id": zone_id,
+        "eks.amazonaws.com/nodegroup": group.name,
+        "eks.amazonaws.com/capacityType": "ON_DEMAND",
+    }
+
+
+def _gpu_labels(instance: InstanceType) -> dict[str, str]:
+    """What GPU feature discovery writes; the memory is the catalog's figure in MiB, nothing is measured here."""
+    gpu = instance.gpu_model
+    if gpu is None:
+        return {}
+    return {
+        "nvidia.com/gpu.present": "true",
+        "nvidia.com/gpu.count": str(instance.gpus),
+        "nvidia.com/gpu.product": gpu.product_label or gpu.name,
+        "nvidia.com/gpu.family": gpu.architecture,
+        "nvidia.com/gpu.memory": str(round(gpu.memory_gib * 1024)),
+        "nvidia.com/gpu.machine": instance.name,
+    }
+
+
+def _gpu_taints(instance: InstanceType) -> list[Object]:
+    return [{"key": GPU_RESOURCE, "value": "true", "effect": "NoSchedule"}] if instance.gpus else []
+
+
+def converge(api: Api, groups: Sequence[NodeGroup], report: Callable[[str], None]) -> None:
+    """Bring the cluster's nodes to the declared groups: drain and delete, create, then wait until all are Ready.
+
+    A node whose declaration changed is replaced, as EKS does. Nodes that somebody else made are left alone.
+
+    Raises:
+        SandboxError: a node is not Ready after ``READY_TIMEOUT_SECONDS``.
+    """
+    wanted = node_objects(groups, api.request("GET", "/version")["gitVersion"])
+    present = {
+        node["metadata"]["name"]: node["metadata"]["annotations"][DIGEST_ANNOTATION]
+        for node in api.items("/api/v1/nodes")
+        if DIGEST_ANNOTATION in node["metadata"].get("annotations", {})
+    }
+    kept = {
+        name for name, digest in present.items()
+        if name in wanted and wanted[name]["metadata"]["annotations"][DIGEST_ANNOTATION] == digest
+    }  # fmt: skip
+    for name in sorted(set(present) - kept):
+        report(f"Node {name}: {'replacing' if name in wanted else 'removing'} it, pods move away first")
+        drain(api, name, report)
+    for name in sorted(set(wanted) - kept):
+        api.request("POST", "/api/v1/nodes", wanted[name])
+    _wait_ready(api, set(wanted))
+
+
+def is_ready(node: Object) -> bool:
+    """Whether the node's Ready condition is true."""
+    conditions = node["status"].get("conditions", [])
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+def _wait_ready(api: Api, names: set[str]) -> None:
+    deadline = time.monotonic() + READY_TIMEOUT_SECONDS
+    while True:
+        ready = {node["metadata"]["name"] for node in api.items("/api/v1/nodes") if is_ready(node)}
+        if names <= ready:
+            return
+        if time.monotonic() > deadline:
+            raise SandboxError(
+                f"These nodes are not Ready after {READY_TIMEOUT_SECONDS:.0f} s: {', '.join(sorted(names - ready))}. "
+                "The log logs/kwok.log in the sandbox's folder says why."
+            )
+        time.sleep(0.1)

@@ -1,0 +1,57 @@
+"""The commands that run a stack on the sandbox: ``deploy``, ``preview``, ``refresh``, ``destroy``, ``pulumi``."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from sandbox.control_plane import Sandbox
+from sandbox.stacks import runs
+from sandbox.stacks.summary import closing_summary
+from sandbox.stacks.workspace import Workspace
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+Stack = Annotated[str, typer.Option(help="The stack: stacks/Pulumi.<stack>.yaml.")]
+Say = Callable[[str], None]
+
+
+def add_stack_commands(application: typer.Typer, say: Say) -> None:
+    """Add the commands to the sandbox's application. What follows ``--`` goes to the engine as it is."""
+
+    @application.command(context_settings=_PASS_ON)
+    def deploy(context: typer.Context, stack: Stack = "sandbox") -> None:
+        """Bring the sandbox up and deploy a stack on it, with the policy pack."""
+        sandbox, workspace = _surroundings(stack, say)
+        runs.up(sandbox, workspace, say, context.args)
+        say(closing_summary(sandbox, workspace))
+
+    @application.command(context_settings=_PASS_ON)
+    def preview(context: typer.Context, stack: Stack = "sandbox") -> None:
+        """Show what `deploy` would change, with the policy pack's verdicts."""
+        runs.preview(*_surroundings(stack, say), say, context.args)
+
+    @application.command(context_settings=_PASS_ON)
+    def refresh(context: typer.Context, stack: Stack = "sandbox") -> None:
+        """Bring the stack's state to what the cluster really has."""
+        runs.refresh(*_surroundings(stack, say), say, context.args)
+
+    @application.command(context_settings=_PASS_ON)
+    def destroy(context: typer.Context, stack: Stack = "sandbox") -> None:
+        """Delete every resource of the stack; the sandbox itself stays up."""
+        runs.destroy(*_surroundings(stack, say), say, context.args)
+
+    @application.command(context_settings=_PASS_ON)
+    def pulumi(context: typer.Context, stack: Stack = "sandbox") -> None:
+        """Run another command of the CLI on the stack's state, e.g. `pulumi -- stack output`."""
+        _, workspace = _surroundings(stack, say)
+        workspace.prepare()
+        command = workspace.engine(context.args, in_project=True)
+        raise typer.Exit(subprocess.run(command, env=workspace.environment, check=False).returncode)
+
+
+def _surroundings(stack: str, say: Say) -> tuple[Sandbox, Workspace]:
+    sandbox = Sandbox(report=say)
+    return sandbox, Workspace(sandbox.folder, stack)

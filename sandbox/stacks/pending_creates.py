@@ -1,0 +1,64 @@
+"""What a killed run was creating: the engine can't know whether it came to be, the cluster can.
+
+Each create that was under way is looked for in the cluster: there, it is taken over under its id; not there, it is
+forgotten and the next ``up`` makes it.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.api import Api, ApiError
+
+
+@dataclass(frozen=True)
+class PendingCreate:
+    """A create that was under way: the resource's URN and the object as it was sent."""
+
+    urn: str
+    body: Mapping[str, Any]
+
+    @property
+    def object_id(self) -> str:
+        """The Kubernetes provider's id: ``namespace/name``, or ``name`` for a cluster-wide object."""
+        metadata = self.body["metadata"]
+        namespace = metadata.get("namespace")
+        return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
+
+
+def pending_creates(exported_state: str) -> list[PendingCreate]:
+    """The creates under way in ``pulumi stack export``'s answer that made Kubernetes objects."""
+    deployment = json.loads(exported_state)["deployment"]
+    return [
+        PendingCreate(operation["resource"]["urn"], operation["resource"].get("inputs", {}))
+        for operation in deployment.get("pending_operations", [])
+        if operation["type"] == "creating" and "metadata" in operation["resource"].get("inputs", {})
+    ]
+
+
+def has_pending_operations(exported_state: str) -> bool:
+    """Whether a run ended without finishing what it had begun."""
+    return bool(json.loads(exported_state)["deployment"].get("pending_operations"))
+
+
+def exists(api: Api, pending: PendingCreate) -> bool:
+    """Whether the object is in the cluster."""
+    api_version = pending.body["apiVersion"]
+    base = f"/api/{api_version}" if "/" not in api_version else f"/apis/{api_version}"
+    try:
+        kinds = {entry["kind"]: entry for entry in api.request("GET", base)["resources"] if "/" not in entry["name"]}
+        kind = kinds.get(pending.body["kind"])
+        if kind is None:
+            return False
+        namespace = pending.body["metadata"].get("namespace", "default")
+        scope = f"/namespaces/{namespace}" if kind["namespaced"] else ""
+        api.request("GET", f"{base}{scope}/{kind['name']}/{pending.body['metadata']['name']}")
+    except ApiError as error:
+        if error.status == http.client.NOT_FOUND:
+            return False
+        raise
+    return True

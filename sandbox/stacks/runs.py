@@ -1,0 +1,115 @@
+"""``up``, ``preview``, ``refresh`` and ``destroy`` of a stack on the sandbox, with the policy pack, and repair first."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+
+from sandbox.control_plane import Sandbox
+from sandbox.errors import SandboxError
+from sandbox.node_groups import NodeGroup, read_node_groups
+from sandbox.stacks.pending_creates import exists, has_pending_operations, pending_creates
+from sandbox.stacks.stale_locks import remove_stale
+from sandbox.stacks.workspace import REPOSITORY, Workspace
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+class RunFailedError(SandboxError):
+    """The engine ended with an error, which it has printed itself."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__("")
+        self.exit_code = exit_code
+
+
+def up(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
+    """Bring the sandbox up and the stack to what the program says.
+
+    Raises:
+        SandboxError: the sandbox does not come up, another run is under way, or the engine fails.
+    """
+    groups = _ready(sandbox, workspace, report)
+    _run(workspace, ["up", "--yes", "--skip-preview", *_program_flags(workspace), *arguments])
+    sandbox.up(groups)  # KEDA's stand-in joins once the stack has brought KEDA's CRDs
+
+
+def preview(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
+    """Show what ``up`` would change. Raises as ``up`` does."""
+    _ready(sandbox, workspace, report)
+    _run(workspace, ["preview", *_program_flags(workspace), *arguments])
+
+
+def refresh(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
+    """Bring the state to what the cluster has. Raises as ``up`` does."""
+    _ready(sandbox, workspace, report)
+    _run(workspace, ["refresh", "--yes", "--skip-preview", "--config-file", str(workspace.config_file), *arguments])
+
+
+def destroy(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
+    """Delete every resource of the stack. Raises as ``up`` does."""
+    _ready(sandbox, workspace, report)
+    _run(workspace, ["destroy", "--yes", "--skip-preview", "--config-file", str(workspace.config_file), *arguments])
+
+
+def _program_flags(workspace: Workspace) -> list[str]:
+    flags = ["--config-file", str(workspace.config_file), "--policy-pack", str(REPOSITORY / "policies")]
+    levels = REPOSITORY / "policies" / "config" / f"{workspace.stack}.json"
+    return [*flags, "--policy-pack-config", str(levels)] if levels.is_file() else flags
+
+
+def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> tuple[NodeGroup, ...]:
+    workspace.check_stack_file()
+    groups = read_node_groups(workspace.stack_file)
+    sandbox.up(groups)
+    workspace.prepare()
+    for lock in remove_stale(workspace.state, workspace.stack):
+        report(f"Removed the lock that a run of {lock.since} (process {lock.pid}) left when it died")
+    _adopt_pending_creates(sandbox, workspace, report)
+    return groups
+
+
+def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
+    state = workspace.ask(["stack", "export"])
+    if not has_pending_operations(state):
+        return
+    pending = pending_creates(state)
+    with sandbox.api() as api:
+        there = [create for create in pending if exists(api, create)]
+    report(f"The last run was cut off: {len(there)} of {len(pending)} objects under way are in the cluster")
+    arguments = ["refresh", "--yes", "--skip-preview", "--config-file", str(workspace.config_file)]
+    for create in there:
+        arguments += ["--import-pending-creates", create.urn, "--import-pending-creates", create.object_id]
+    # Those that are not there are dropped; `up` makes them.
+    _run(workspace, [*arguments, "--clear-pending-creates"] if len(there) < len(pending) or not pending else arguments)
+
+
+def _run(workspace: Workspace, arguments: Sequence[str]) -> None:
+    """Run the CLI on this terminal, wait for its orderly end whatever signal comes, and raise on failure."""
+    # Dots of progress are only noise in a log.
+    quiet = [] if sys.stdout.isatty() else ["--suppress-progress"]
+    process = subprocess.Popen(
+        workspace.engine([*arguments, *quiet]), env=workspace.environment, preexec_fn=_interrupted_with_its_parent
+    )
+
+    def pass_on(number: int, _: object) -> None:
+        # Ctrl-C reaches the engine by itself (same terminal); a plain kill of this process must too.
+        if number == signal.SIGTERM:
+            process.send_signal(signal.SIGINT)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        code = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if code:
+        raise RunFailedError(code if code > 0 else 128 - code)
+
+
+def _interrupted_with_its_parent() -> None:
+    """In the child: when the parent is killed, be interrupted, so that no run goes on that nobody watches."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
