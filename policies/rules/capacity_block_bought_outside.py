@@ -1,4 +1,4 @@
-"""A capacity block is bought outside of the program: destroying its resource refunds nothing, replacing it pays twice."""
+"""A capacity block is bought outside of the program: destroying the resource refunds nothing, replacing pays twice."""
 
 from __future__ import annotations
 
