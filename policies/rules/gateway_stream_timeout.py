@@ -37,8 +37,7 @@ def _judge(value: Any, what: str, backend: Backend, parameters: Parameters, path
     report = violation if certain else advice
     yield report(
         f"{what} is {text(value)}, and it counts the whole response, not the pause between tokens: streams are cut "
-        "after "
-        f"{seconds:g} s. Write 0s, and bound pauses by a stream idle timeout",
+        f"after {seconds:g} s. Write 0s, and bound pauses by a stream idle timeout",
         *path,
     )
 
