@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from policies.model import Resource, ResourceSet
@@ -113,21 +114,58 @@ def targets(policy: Resource) -> list[tuple[str, str, str]]:
     ]
 
 
+@lru_cache(maxsize=8)
+def _policies_by_target(resources: ResourceSet) -> dict[tuple[str, str, str], list[Resource]]:
+    """Traffic policies by kind, namespace and name of what they are attached to."""
+    found: dict[tuple[str, str, str], list[Resource]] = {}
+    for policy in resources.of(TRAFFIC_POLICY):
+        try:
+            for kind, name in sorted({(kind, name) for kind, name, _ in targets(policy)}):
+                found.setdefault((kind, policy.namespace, name), []).append(policy)
+        except NotDecidedError:
+            continue
+    return found
+
+
 def policies_of(route: Resource, resources: ResourceSet) -> list[Resource]:
     """The traffic policies attached to a route or to one of its gateways."""
-    parents = {
-        (text(parent.get("name")) or "", text(parent.get("namespace")) or route.namespace)
-        for parent in mappings(route.at("spec", "parentRefs"))
-    }
-    found = []
-    for policy in resources.of(TRAFFIC_POLICY):
-        for kind, name, _ in targets(policy):
-            on_route = kind == route.kind and name == route.name and policy.namespace == route.namespace
-            on_gateway = kind == "Gateway" and (name, policy.namespace) in parents
-            if on_route or on_gateway:
-                found.append(policy)
-                break
+    by_target = _policies_by_target(resources)
+    found = list(by_target.get((route.kind, route.namespace, route.name), ()))
+    for parent in mappings(route.at("spec", "parentRefs")):
+        place = text(parent.get("namespace")) or route.namespace
+        found += by_target.get(("Gateway", place, text(parent.get("name")) or ""), ())
     return found
+
+
+def policies_at(kind: str, namespace: str, name: str, resources: ResourceSet) -> list[Resource]:
+    """The traffic policies attached to one target, as a whole or to a section of it."""
+    return _policies_by_target(resources).get((kind, namespace, name), [])
+
+
+@lru_cache(maxsize=8)
+def http_route_names(resources: ResourceSet) -> dict[str, list[str]]:
+    """The names of the HTTPRoutes here, by namespace."""
+    found: dict[str, list[str]] = {}
+    for route in resources.of(HTTP_ROUTE):
+        found.setdefault(route.namespace, []).append(route.name)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _routes_by_policy(resources: ResourceSet) -> dict[int, list[Resource]]:
+    found: dict[int, list[Resource]] = {}
+    for route in resources.of(HTTP_ROUTE, AI_ROUTE):
+        try:
+            for policy in policies_of(route, resources):
+                found.setdefault(id(policy), []).append(route)
+        except NotDecidedError:
+            continue
+    return found
+
+
+def routes_of(policy: Resource, resources: ResourceSet) -> list[Resource]:
+    """The routes here that a traffic policy is attached to, by themselves or by their gateways."""
+    return _routes_by_policy(resources).get(id(policy), [])
 
 
 def is_envoy_gateway(route: Resource, resources: ResourceSet) -> bool:

@@ -16,6 +16,7 @@ from policies.routes import (
     is_envoy_gateway,
     policies_of,
     route_backend,
+    routes_of,
     rule_backend,
     strongest,
     virtual_service_backend,
@@ -105,11 +106,7 @@ def _traffic_policy(policy: Resource, resources: ResourceSet, parameters: Parame
 
 def _backend_of_policy(policy: Resource, resources: ResourceSet) -> Backend:
     """What the routes that a policy is attached to lead to; possibly a model server where none of them is here."""
-    answers = [
-        route_backend(route, resources)
-        for route in resources.of(HTTP_ROUTE, AI_ROUTE)
-        if policy in policies_of(route, resources)
-    ]
+    answers = [route_backend(route, resources) for route in routes_of(policy, resources)]
     return strongest(answers) if answers else "possible"
 
 

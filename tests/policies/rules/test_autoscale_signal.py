@@ -48,6 +48,10 @@ def host_trigger(kind: str) -> Object:
             [f"violation {SCALED_OBJECT}"],
         ),
         (scaled_object(trigger("avg(DCGM_FI_DEV_GPU_UTIL)")), [f"violation {SCALED_OBJECT}"]),
+        (
+            scaled_object({"type": "aws-cloudwatch", "metadata": {"metricName": "CPUUtilization"}}),
+            [f"violation {SCALED_OBJECT}"],
+        ),
         (scaled_object(trigger(), trigger("avg(DCGM_FI_DEV_GPU_UTIL)")), [f"advice {SCALED_OBJECT}"]),
         (scaled_object(trigger("sum(rate(vllm:request_success_total[5m]))")), [f"advice {SCALED_OBJECT}"]),
         (scaled_object(trigger(), {"type": "cron", "metadata": {"desiredReplicas": "2"}}), []),
