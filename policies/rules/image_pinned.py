@@ -11,14 +11,17 @@ from policies.workloads.pods import POD_OWNERS, Container, pod_templates
 from policies.workloads.servers import is_vllm_container, servers_in
 from policies.workloads.shell import UNRESOLVED
 
-_FLOATING = re.compile(r"(latest|nightly|main|master|dev|develop|edge|stable|release|head|canary|rolling)([-_.].*)?")
-_COMMIT = re.compile(r"[-_.][0-9a-f]{7,64}$")
+_FLOATING = {"latest", "nightly", "main", "master", "dev", "develop", "edge", "stable", "release", "head", "canary"}
+_VERSION_OR_COMMIT = re.compile(r"\d+\.\d+|(^|[-_.])[0-9a-f]{7,64}$")
 
 
 def _is_floating(reference: Image) -> bool:
     if reference.digest:
         return False
-    return not reference.tag or (_FLOATING.fullmatch(reference.tag) is not None and not _COMMIT.search(reference.tag))
+    if not reference.tag:
+        return True
+    words = set(re.split(r"[-_.]", reference.tag.lower()))
+    return bool(words & _FLOATING) and not _VERSION_OR_COMMIT.search(reference.tag)
 
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:

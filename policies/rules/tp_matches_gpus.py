@@ -20,7 +20,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
     """TP × PP × DP local to the pod equals the GPUs of the container."""
     for server in vllm_servers(resource):
         container, ranks = server.container, server.ranks_in_pod
-        if container.claims_devices:
+        if container.claims_devices or container.has_other_accelerator:
             continue  # how many devices a claim gives stands in the claim
         if container.gpus == 0:
             if ranks > 1:
