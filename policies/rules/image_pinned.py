@@ -14,6 +14,9 @@ from policies.workloads.shell import UNRESOLVED
 _FLOATING = {"latest", "nightly", "main", "master", "dev", "develop", "edge", "stable", "release", "head", "canary"}
 _VERSION_OR_COMMIT = re.compile(r"\d+\.\d+|(^|[-_.])[0-9a-f]{7,64}$")
 
+# GPU pods of these kinds are tools more often than servers.
+_ONE_OFF = ("Pod", "Job.batch", "CronJob.batch", "DaemonSet.apps")
+
 
 def _is_floating(reference: Image) -> bool:
     if reference.digest:
@@ -37,7 +40,8 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
             tag = image(written).tag or "no tag, which means latest"
             message = f"image {written} of container {container.name} floats ({tag}): {_remedy(container)}."
             place = (*container.path, "image")
-            runs_engine = container.gpus > 0 or is_vllm_container(container)
+            serves = resource.group_kind not in _ONE_OFF and container.gpus > 0
+            runs_engine = serves or is_vllm_container(container)
             yield violation(message, *place) if runs_engine else advice(message, *place)
 
 
