@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from policies.model import Resource, ResourceSet
-from policies.monitors import SERVICE, pods_behind, vllm_among
+from policies.monitors import pods_behind, service_named, vllm_among
 from policies.unknowns import NotDecidedError, mapping, mappings, text, whole
 
 HTTP_ROUTE = "HTTPRoute.gateway.networking.k8s.io"
@@ -38,7 +38,7 @@ def strongest(answers: Iterable[Backend]) -> Backend:
 
 def service_backend(name: str, namespace: str, resources: ResourceSet) -> Backend | None:
     """What a Service leads to; None where Service or workload are not here."""
-    service = resources.named(SERVICE, name, namespace)
+    service = service_named(name, namespace, resources)
     pods = pods_behind(service, resources) if service else []
     if not pods:
         return None
