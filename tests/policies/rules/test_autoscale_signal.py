@@ -79,6 +79,7 @@ def test_a_query_that_is_not_known_yet() -> None:
 def test_other_workloads_may_scale_on_cpu() -> None:
     assert judge(RULE, web(), hpa(host_metric(), target="shop")) == []
     assert judge(RULE, web(), scaled_object(host_trigger("cpu"), target="shop")) == []
+    assert judge(RULE, web(), scaled_object(trigger(), host_trigger("cpu"), target="shop")) == []
 
 
 def test_kedas_own_hpa_is_not_reported_again() -> None:
