@@ -194,6 +194,7 @@ SESSION = {"type": "Header", "header": {"name": "x-session-id"}}
         ({"type": "Header", "header": {"name": "Content-Type"}}, "violation"),
         ({"type": "Header", "header": {"name": "Authorization"}}, "advice"),
         ({"type": "Header"}, "violation"),
+        ({"type": "Header", "header": {"name": ""}}, "violation"),
         ({"type": "Cookie", "cookie": {"name": "session"}}, None),
         ({"type": "Cookie", "cookie": {}}, "violation"),
         ({"type": "QueryParams", "queryParams": [{"name": "user"}]}, None),
