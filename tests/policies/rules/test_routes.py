@@ -71,6 +71,8 @@ def gateway_class(controller: str) -> list[Object]:
         ([traffic_policy(timeout={"http": {"requestTimeout": "0s"}})], {}, None),
         ([traffic_policy(timeout={"http": {"requestTimeout": UNKNOWN}})], {}, None),
         ([], {"gateway": "istio"}, None),
+        ([], {"gateway": "kgateway, 15s by default"}, "violation"),
+        ([], {"gateway": "some gateway with a default route timeout of 60 s"}, "violation"),
         ([], {}, "advice"),
         (gateway_class("istio.io/gateway-controller"), {}, "advice"),
     ],
