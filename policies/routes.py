@@ -99,7 +99,9 @@ def ingress_backend(ingress: Resource, resources: ResourceSet) -> Backend:
 
 
 def route_backend(route: Resource, resources: ResourceSet) -> Backend:
-    """The strongest answer of an HTTPRoute's rules."""
+    """The strongest answer of a route's rules; an AIGatewayRoute carries answers of models, whatever serves them."""
+    if route.group_kind == AI_ROUTE:
+        return "vllm"
     rules = mappings(route.at("spec", "rules"))
     return strongest(rule_backend(rule, route.namespace, resources) for rule in rules)
 

@@ -62,9 +62,8 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
 
 def _route(route: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
     for index, rule in enumerate(mappings(route.at("spec", "rules"))):
-        # An AIGatewayRoute carries answers of models, whatever serves them.
         is_ai = route.group_kind == AI_ROUTE
-        backend: Backend = "vllm" if is_ai else rule_backend(rule, route.namespace, resources)
+        backend = route_backend(route, resources) if is_ai else rule_backend(rule, route.namespace, resources)
         if backend == "other":
             continue
         path: Path = ("spec", "rules", index)
