@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +13,14 @@ from pulumi_policy import policy as sdk
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError, unknown_checking_proxy
 
 from policies import pack
+from policies.configuration import Configuration
+from policies.evaluate import findings
+from policies.loading import load
+from policies.model import ResourceSet
 from policies.registry import rules
 from tests.policies.manifests import changed, served, shared_memory, workload
 
+DATA = Path(__file__).parents[1] / "cases" / "data"
 TOKEN = "kubernetes:apps/v1:Deployment"
 URN = "urn:pulumi:s::p::kubernetes:apps/v1:Deployment::chat"
 TP4 = served("meta-llama/Llama-3.3-70B-Instruct", "--tensor-parallel-size=4", gpus=4)
@@ -139,6 +146,37 @@ def test_a_resource_that_no_rule_knows_is_not_even_read() -> None:
         type = "random:index/randomId:RandomId"
 
     assert list(analyzer().Analyze(Unreadable(), None).diagnostics) == []
+
+
+CASES = sorted(
+    path.parent.name for path in DATA.glob("*/input.*") if "context" not in (path.parent / "case.yaml").read_text()
+)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_pack_and_the_check_agree_on_every_case(name: str) -> None:
+    (path,) = (DATA / name).glob("input.*")
+    resources = ResourceSet(load([str(path)]))
+    checked = findings(rules().values(), resources, Configuration(), datetime.date.today())
+    servicer, stack, blocking = analyzer(), proto.AnalyzeStackRequest(), set()
+    for index, resource in enumerate(resources):
+        version, _, kind = resource.type.rpartition("/")
+        token = (
+            f"kubernetes:{version if '/' in version else f'core/{version}'}:{kind}"
+            if resource.is_kubernetes
+            else resource.type
+        )
+        row = request(resource.body, token, urn=f"urn:{index}")
+        row.name = resource.name
+        stack.resources.add(type=row.type, urn=row.urn, name=row.name, properties=row.properties)
+        blocking |= {
+            diag.policyName
+            for diag in servicer.Analyze(row, None).diagnostics
+            if diag.enforcementLevel == proto.MANDATORY
+        }
+    answer = servicer.AnalyzeStack(stack, None)
+    blocking |= {diag.policyName for diag in answer.diagnostics if diag.enforcementLevel == proto.MANDATORY}
+    assert blocking == {item.rule for item in checked if item.verdict == "violation"}
 
 
 @pytest.mark.parametrize("name", sorted(rules()))
