@@ -23,6 +23,7 @@ from policies.configuration import WAIVERS_KEY, Configuration
 from policies.evaluate import WAIVER_RULE, annotation_errors, finding, outcomes
 from policies.loading import plain, pulumi_resource
 from policies.model import Finding, Resource, ResourceSet, Rule
+from policies.references import with_references
 from policies.registry import rules
 
 PACK_NAME = "gpu-inference"
@@ -52,9 +53,10 @@ def to_resource(args: Any) -> Resource:
     return pulumi_resource(args.resource_type, args.name, body, urn=args.urn, id=_id(body))
 
 
-def _read(request: Any) -> Resource:
+def _read(request: Any, dependencies: Mapping[str, Any] | None = None) -> Resource:
     """The resource of a request, as the engine sends it."""
     body = plain(json_format.MessageToDict(request.properties), "")
+    body = with_references(body, {key: list(row.urns) for key, row in (dependencies or {}).items()})
     return pulumi_resource(request.type, request.name, body, urn=request.urn, id=_id(body))
 
 
@@ -191,7 +193,8 @@ class Analyzer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         self._configure_runtime_settings()
         response = proto.AnalyzeResponse()
         # Rules look resources of other types up, so all are read but the engine's own.
-        resources = ResourceSet(_read(row) for row in request.resources if not row.type.startswith("pulumi:"))
+        rows = [row for row in request.resources if not row.type.startswith("pulumi:")]
+        resources = ResourceSet(_read(row, row.propertyDependencies) for row in rows)
         for policy in self._active(sdk.StackValidationPolicy):
             args = _StackArgs([], self._get_policy_config(policy.name), None)
             args.resource_set = resources

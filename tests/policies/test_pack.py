@@ -17,7 +17,9 @@ from policies.configuration import Configuration
 from policies.evaluate import findings
 from policies.loading import load
 from policies.model import ResourceSet
+from policies.references import with_references
 from policies.registry import rules
+from policies.unknowns import Unknown, is_unknown
 from tests.policies.manifests import changed, served, shared_memory, workload
 
 DATA = Path(__file__).parents[1] / "cases" / "data"
@@ -146,6 +148,48 @@ def test_a_resource_that_no_rule_knows_is_not_even_read() -> None:
         type = "random:index/randomId:RandomId"
 
     assert list(analyzer().Analyze(Unreadable(), None).diagnostics) == []
+
+
+def test_a_preview_decides_over_ids_that_do_not_exist_yet() -> None:
+    """A group over three subnets that this run creates: the engine knows which, though not their ids."""
+    stack, zones = proto.AnalyzeStackRequest(), ("a", "b", "c")
+    for zone in zones:
+        subnet = {"availabilityZone": f"us-east-1{zone}", "id": UNKNOWN_STRING_VALUE}
+        row = request(subnet, "aws:ec2/subnet:Subnet", urn=f"urn:subnet-{zone}")
+        stack.resources.add(type=row.type, urn=row.urn, name=zone, properties=row.properties)
+    group = {
+        "instanceTypes": ["p4d.24xlarge"],
+        "subnetIds": [UNKNOWN_STRING_VALUE] * 3,
+        "amiType": "AL2023_x86_64_NVIDIA",
+    }
+    row = request(group, "aws:eks/nodeGroup:NodeGroup", urn="urn:group")
+    added = stack.resources.add(type=row.type, urn=row.urn, name="p4d", properties=row.properties)
+    assert [level for level, _ in said(analyzer().AnalyzeStack(stack, None), "single-az")] == [proto.ADVISORY]
+    added.propertyDependencies["subnetIds"].urns.extend(f"urn:subnet-{zone}" for zone in zones)
+    assert [level for level, _ in said(analyzer().AnalyzeStack(stack, None), "single-az")] == [proto.MANDATORY]
+
+
+@pytest.mark.parametrize(
+    ("body", "urns", "expected"),
+    [
+        ({"launchTemplate": {"id": Unknown("x"), "version": Unknown("y")}}, ["urn:t"], "urn:t"),
+        ({"launchTemplate": {"id": "lt-1", "version": Unknown("y")}}, ["urn:t"], "lt-1"),
+    ],
+)
+def test_one_dependency_stands_for_the_id_and_for_nothing_else(body: Any, urns: list[str], expected: str) -> None:
+    template = with_references(body, {"launchTemplate": urns})["launchTemplate"]
+    assert template["id"] == expected
+    assert is_unknown(template["version"])
+
+
+def test_references_that_fit_several_dependencies_stay_unknown() -> None:
+    interfaces = [
+        {"securityGroups": [Unknown("a")]},
+        {"securityGroups": [Unknown("b")]},
+        {"securityGroups": [Unknown("c")]},
+    ]
+    body = with_references({"networkInterfaces": interfaces}, {"networkInterfaces": ["urn:1", "urn:2"]})
+    assert all(is_unknown(row["securityGroups"][0]) for row in body["networkInterfaces"])
 
 
 CASES = sorted(
