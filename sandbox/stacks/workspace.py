@@ -97,8 +97,7 @@ class Workspace:
         if not self.stack_file.is_file():
             known = sorted(path.name.split(".")[1] for path in self.stack_file.parent.glob("Pulumi.*.yaml"))
             raise InputError(
-                f"There is no stack {self.stack!r}: no file {self._shown_file}. "
-                f"There are: {', '.join(known)}."
+                f"There is no stack {self.stack!r}: no file {self._shown_file}. There are: {', '.join(known)}."
             )
         try:
             document = yaml.safe_load(self.stack_file.read_text(encoding="utf-8"))
