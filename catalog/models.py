@@ -19,7 +19,7 @@ AttentionKind = Literal["gqa", "mla", "hybrid-swa", "hybrid-chunked", "hybrid-gd
 hybrid-swa: some layers keep a sliding window; hybrid-chunked: some attend within chunks; hybrid-gdn: some layers
 keep a state of fixed size instead of a cache (gated delta net, Mamba)."""
 
-WeightsDtype = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "mxfp4", "nf4", "q8_0"]
+WeightsDtype = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "mxfp4", "nvfp4", "nf4", "q8_0"]
 """How the linear layers are stored; embeddings and the output head stay in 16 bit."""
 
 

@@ -33,7 +33,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Version = Annotated[str, typer.Option("--vllm-version", help="vLLM version, such as 0.33.0 or v0.19.0.")]
 Weights = Annotated[
     str,
-    typer.Option("--weights-dtype", help="Stored weights: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nf4, q8_0."),
+    typer.Option("--weights-dtype", help="Stored weights: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nvfp4, nf4, q8_0."),
 ]
 
 
