@@ -157,6 +157,7 @@ def plan_command(
             "a bound uses published peaks and no communication; an estimate uses the share of them measured on one "
             f"{MEASURED_ON} (matrices only), carried over to every other GPU",
             ASSUMPTION,
+            *(["no expert model was measured: times of this one are optimistic"] if described.moe else []),
             "fp8 weights need a quantised checkpoint; replicas are planned to 85 % of their time; no prefix is shared",
             "prices are dated list prices of one region: check them before buying",
         ],

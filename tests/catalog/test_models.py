@@ -68,5 +68,13 @@ def test_an_unknown_model_names_close_matches() -> None:
 
 
 def test_no_two_rows_answer_to_one_spelling() -> None:
-    spellings = [spelling.lower() for row in models().values() for spelling in (row.name, *row.aliases)]
+    spellings = [
+        spelling.lower() for row in models().values() for spelling in (row.name, *row.aliases, *row.same_shape)
+    ]
     assert len(spellings) == len(set(spellings))
+
+
+def test_an_alias_is_one_checkpoint_and_a_same_shape_another() -> None:
+    assert model("meta-llama/Meta-Llama-3.1-70B-Instruct").name == "meta-llama/Llama-3.1-70B-Instruct"
+    assert model("meta-llama/Llama-3.3-70B-Instruct").name == "meta-llama/Llama-3.3-70B-Instruct"
+    assert model("deepseek-ai/deepseek-r1").name == "deepseek-ai/DeepSeek-R1"
