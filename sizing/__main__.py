@@ -33,7 +33,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Version = Annotated[str, typer.Option("--vllm-version", help="vLLM version, such as 0.33.0 or v0.19.0.")]
 Weights = Annotated[
     str,
-    typer.Option("--weights-dtype", help="Stored weights: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nf4, q8_0."),
+    typer.Option("--weights-dtype", help="Stored weights: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nvfp4, nf4, q8_0."),
 ]
 
 
@@ -157,6 +157,7 @@ def plan_command(
             "a bound uses published peaks and no communication; an estimate uses the share of them measured on one "
             f"{MEASURED_ON} (matrices only), carried over to every other GPU",
             ASSUMPTION,
+            *(["no expert model was measured: times of this one are optimistic"] if described.moe else []),
             "fp8 weights need a quantised checkpoint; replicas are planned to 85 % of their time; no prefix is shared",
             "prices are dated list prices of one region: check them before buying",
         ],

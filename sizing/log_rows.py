@@ -25,6 +25,7 @@ _ASSUMED_VERSION: dict[Engine, str] = {"V0": "0.6.3", "V1": "0.11.0"}
 _CUDA_SHARE = 0.985
 _WEIGHT_WORDS: tuple[tuple[str, WeightsDtype], ...] = (
     (r"mxfp4", "mxfp4"),
+    (r"nvfp4", "nvfp4"),
     (r"gguf|q8_0", "q8_0"),
     (r"bnb|nf4|bitsandbytes", "nf4"),
     (r"awq|gptq|int4|w4a16|auto_?round|4-?bit", "int4"),
