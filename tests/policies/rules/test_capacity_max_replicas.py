@@ -75,6 +75,12 @@ def test_a_group_of_nodes_is_one_replica() -> None:
     assert judge(RULE, group(size=2, gpus=8), two, gpu_nodes(2)) == [VIOLATION]
 
 
+def test_a_group_of_absurd_size_is_counted_not_listed() -> None:
+    target = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": "chat"}
+    scaler = scaled_object(scaleTargetRef=target, maxReplicaCount=1)
+    assert judge(RULE, group(size=5_731_956_264), scaler, gpu_nodes()) == [VIOLATION]
+
+
 def test_karpenter_pools_count_by_their_limit() -> None:
     def pool(limits: Object) -> Object:
         return manifest("karpenter.sh/v1", "NodePool", "gpu", {"limits": limits})
