@@ -1,4 +1,4 @@
-"""A model server must not stand on the internet without a key: vLLM answers anybody, /metrics and /invocations included."""
+"""A model server must not stand on the internet without a key: vLLM answers anybody, on every path."""
 
 from __future__ import annotations
 
