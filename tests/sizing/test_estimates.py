@@ -102,7 +102,7 @@ def test_load_times_fall_with_faster_storage_and_budgets_exceed_them() -> None:
 
 def test_startup_budgets_of_the_issue() -> None:
     assert startup_budget_seconds(model("Llama-3.1-70B")) <= 30 * 60
-    assert startup_budget_seconds(model("Llama-3.1-405B")) <= 70 * 60
+    assert startup_budget_seconds(model("Llama-3.1-405B")) <= 140 * 60
     assert startup_budget_seconds(model("Qwen/Qwen3-0.6B")) == 600
 
 
