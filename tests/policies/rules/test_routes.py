@@ -241,6 +241,7 @@ def test_other_balancers_and_istios_form() -> None:
 
     assert judge(HASH, destination_rule(httpHeaderName="x-session-id", maglev={"tableSize": 65537})) == []
     assert judge(HASH, destination_rule(httpHeaderName="host")) == ["violation DestinationRule/chat"]
+    assert judge(HASH, destination_rule(useSourceIp=True)) == ["advice DestinationRule/chat"]
     assert judge(HASH, destination_rule(httpHeaderName="x-session-id", maglev={"tableSize": 100})) == [
         "violation DestinationRule/chat"
     ]
