@@ -199,6 +199,7 @@ SESSION = {"type": "Header", "header": {"name": "x-session-id"}}
         ({"type": "Header", "header": {"name": ""}}, "violation"),
         ({"type": "Cookie", "cookie": {"name": "session"}}, None),
         ({"type": "Cookie", "cookie": {}}, "violation"),
+        ({"type": "Cookie", "cookie": {"ttl": "60s"}}, "violation"),
         ({"type": "QueryParams", "queryParams": [{"name": "user"}]}, None),
         ({"type": "SourceIP"}, "advice"),
         ({"type": "RingHash"}, "violation"),
