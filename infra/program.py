@@ -23,7 +23,7 @@ from infra.settings import StackSettings
 def compose(settings: StackSettings, stack: str, kubeconfig: Path, definition_files: Sequence[Path]) -> None:
     """Declare every resource of the stack and export its outputs.
 
-    ``kubeconfig`` is passed on as a path: its content (ports, tokens) may change, and none of it belongs into the state.
+    ``kubeconfig`` is passed on as a path: its content (ports, tokens) may change, and none belongs into the state.
     """
     provider = kubernetes.Provider(
         "cluster",

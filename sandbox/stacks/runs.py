@@ -1,4 +1,4 @@
-"""``up``, ``preview``, ``refresh`` and ``destroy`` of a stack on the sandbox, with the policy pack, and repair first."""
+"""``up``, ``preview``, ``refresh`` and ``destroy`` of a stack on the sandbox: repair first, policies always."""
 
 from __future__ import annotations
 
@@ -92,7 +92,9 @@ def _run(workspace: Workspace, arguments: Sequence[str]) -> None:
     # Dots of progress are only noise in a log.
     quiet = [] if sys.stdout.isatty() else ["--suppress-progress"]
     process = subprocess.Popen(
-        workspace.engine([*arguments, *quiet]), env=workspace.environment, preexec_fn=_interrupted_with_its_parent
+        workspace.engine([*arguments, *quiet]),
+        env=workspace.environment,
+        preexec_fn=_interrupted_with_its_parent,  # noqa: PLW1509 - no thread has been started here
     )
 
     def pass_on(number: int, _: object) -> None:

@@ -199,6 +199,7 @@ SESSION = {"type": "Header", "header": {"name": "x-session-id"}}
         ({"type": "Header", "header": {"name": ""}}, "violation"),
         ({"type": "Cookie", "cookie": {"name": "session"}}, None),
         ({"type": "Cookie", "cookie": {}}, "violation"),
+        ({"type": "Cookie", "cookie": {"ttl": "60s"}}, "violation"),
         ({"type": "QueryParams", "queryParams": [{"name": "user"}]}, None),
         ({"type": "SourceIP"}, "advice"),
         ({"type": "RingHash"}, "violation"),
@@ -241,6 +242,7 @@ def test_other_balancers_and_istios_form() -> None:
 
     assert judge(HASH, destination_rule(httpHeaderName="x-session-id", maglev={"tableSize": 65537})) == []
     assert judge(HASH, destination_rule(httpHeaderName="host")) == ["violation DestinationRule/chat"]
+    assert judge(HASH, destination_rule(useSourceIp=True)) == ["advice DestinationRule/chat"]
     assert judge(HASH, destination_rule(httpHeaderName="x-session-id", maglev={"tableSize": 100})) == [
         "violation DestinationRule/chat"
     ]
