@@ -70,9 +70,7 @@ class Change:
 
     def changes_under(self, *roots: Path) -> bool:
         """Whether a property changes at, under or above one of these paths."""
-        return any(
-            change.path[: len(root)] == root[: len(change.path)] for change in self.properties for root in roots
-        )
+        return any(change.path[: len(root)] == root[: len(change.path)] for change in self.properties for root in roots)
 
 
 def gather(steps: Iterable[Mapping[str, Any]]) -> tuple[Change, ...]:

@@ -29,10 +29,12 @@ def parse_path(text: str) -> Path:
 def value_at(body: Any, path: Path) -> Any:
     """The value at ``path``; None where there is none."""
     for step in path:
-        if isinstance(body, Mapping) and step in body:
-            body = body[step]
-        elif isinstance(body, list) and isinstance(step, int) and step < len(body):
-            body = body[step]
-        else:
-            return None
+        body = below(body, step)
     return body
+
+
+def below(value: Any, step: Step) -> Any:
+    """What stands one step below ``value``; None where nothing does."""
+    if isinstance(value, Mapping):
+        return value.get(step)
+    return value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else None

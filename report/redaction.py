@@ -7,10 +7,10 @@ name of the property or of the environment variable, and by the shape of the val
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from report.property_paths import Path, Step
+from report.property_paths import Path, below
 
 VALUE_LENGTH = 80
 SECRET = "(secret)"  # noqa: S105 - the word that stands in its place
@@ -21,8 +21,8 @@ UNKNOWN = frozenset({"04da6b54-80e4-46f7-96ec-b56ff0331ba9", "[unknown]", "outpu
 
 # Whole words of a name in any spelling; `token` in hugging_face_token, apiKey, API_KEY; not monkey or max_tokens.
 _SECRET_NAME = re.compile(
-    r"(?<![a-z])(passw(or)?d|passphrase|passwd|pwd|secrets?|credentials?|token|bearer|private[-_. ]?keys?|api[-_. ]?keys?"
-    r"|access[-_. ]?keys?|license[-_. ]?keys?|signing[-_. ]?keys?|encryption[-_. ]?salt|auth|authorization|cookie"
+    r"(?<![a-z])(passw(or)?d|passphrase|pwd|secrets?|credentials?|token|bearer|auth|authorization|cookie"
+    r"|(private|api|access|license|signing|encryption)[-_. ]?keys?|encryption[-_. ]?salt"
     r"|kubeconfig|user[-_. ]?data|certificate[-_. ]?authority|connection[-_. ]?strings?|dsn|webhooks?)(?![a-z])",
 )
 _SECRET_VALUE = re.compile(
@@ -65,18 +65,10 @@ def hidden(resource_type: str, path: Path, body: Any) -> bool:
             return True
         if isinstance(step, str) and secret_name(step):
             return True
-        here = _below(here, step)
+        here = below(here, step)
         if here == MARKED:
             return True
     return False
-
-
-def _below(value: Any, step: Step) -> Any:
-    if isinstance(value, Mapping):
-        return value.get(step)
-    if isinstance(value, Sequence) and not isinstance(value, str) and isinstance(step, int) and step < len(value):
-        return value[step]
-    return None
 
 
 def shown(value: Any) -> str:
