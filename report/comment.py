@@ -42,15 +42,23 @@ _HAZARD_WORDS: Mapping[str, str] = {
 }
 
 
-def comment(judgements: Sequence[Judgement], commit: str = "") -> str:
-    """The Markdown of the comment. ``commit`` is the head's, shown so that a reader knows which push it is about."""
+def comment(judgements: Sequence[Judgement], commit: str = "", run_url: str = "") -> str:
+    """The Markdown of the comment.
+
+    ``commit`` is the head's, shown so that a reader knows which push it is about; ``run_url`` is the workflow run's
+    page, as GitHub states it. Without a judgement no preview came to be, and the comment says so.
+    """
     budget = (LARGEST - _HEAD) // max(1, len(judgements))
     lines = [MARKER, "## What this change does to the stacks", ""]
-    lines += table(("stack", "check", "what it is about"), map(_overview, judgements))
+    if judgements:
+        lines += table(("stack", "check", "what it is about"), map(_overview, judgements))
+    else:
+        lines.append("❌ There is no preview: the run ended before one was made.")
     for judgement in judgements:
         lines += ["", *_section(judgement, budget)]
     source = f"commit {code(commit, 12)}" if commit else "the working tree"
-    lines += ["", f"<sub>Preview of {source} against its base. Prices are the catalog's, with their date.</sub>"]
+    run = f" [The run]({run_url})." if run_url else ""
+    lines += ["", f"<sub>Preview of {source} against its base, on stand-ins for AWS.{run}</sub>"]
     return "\n".join(lines) + "\n"
 
 

@@ -16,7 +16,8 @@ NAME_LENGTH = 120
 """Characters of a name or a value that are shown; Kubernetes names have 63 and paths in objects rarely more."""
 MESSAGE_LENGTH = 600
 """Characters of a message that are shown; the pack's longest have about 400."""
-_PLAIN = re.compile(r"[^A-Za-z0-9 .,;/:()+%=?'\"×→–…-]")
+# All but these, and underscores inside a word, which GitHub's Markdown leaves alone.
+_NOT_PLAIN = re.compile(r"(?!(?<=[A-Za-z0-9])_[A-Za-z0-9])[^A-Za-z0-9 .,;/:()+%=?'\"×→–…-]")
 _AUTOLINK = re.compile(r"://|(?<=www)\.", re.IGNORECASE)
 
 
@@ -29,7 +30,7 @@ def one_line(text: str, length: int) -> str:
 
 
 def _references(text: str) -> str:
-    escaped = _PLAIN.sub(lambda match: f"&#{ord(match[0])};", text)
+    escaped = _NOT_PLAIN.sub(lambda match: f"&#{ord(match[0])};", text)
     return _AUTOLINK.sub(lambda match: "&#58;//" if match[0] == "://" else "&#46;", escaped)
 
 

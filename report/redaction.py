@@ -12,7 +12,7 @@ from typing import Any
 
 from report.property_paths import Path, below
 
-VALUE_LENGTH = 80
+VALUE_LENGTH = 120
 SECRET = "(secret)"  # noqa: S105 - the word that stands in its place
 MARKED = "[secret]"
 """How the engine's events show a value that is marked as secret."""
@@ -33,7 +33,8 @@ _SECRET_VALUE = re.compile(
     r"|sk-[A-Za-z0-9_-]{16,}|xox[abpr]-[A-Za-z0-9-]{10,}"  # OpenAI and the like, Slack
     r"|-----BEGIN"  # keys, certificates
     r"|//[^/\s:@]*:[^/\s@]+@"  # a password in an URL
-    r"|(?i:(api[-_]?key|token|passw(or)?d|secret)[=: ]+\S+)"  # --api-key=..., TOKEN: ...
+    r"|(?i:--[a-z-]*(key|token|password|secret)[= ]\S+)"  # --api-key abc
+    r"|(?i:(key|token|passw(or)?d|secret)[\"']?\s*[=:]\s*(?=\S*\d)\S{6,})"  # TOKEN: abc123
     # A long run that looks random; image digests and resource ids (which are all lower case) don't.
     r"|(?=[A-Za-z0-9+/=_]*[a-z])(?=[A-Za-z0-9+/=_]*[A-Z])(?=[A-Za-z0-9+/=_]*[0-9])[A-Za-z0-9+/=_]{32,}"
 )
