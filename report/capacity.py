@@ -44,16 +44,22 @@ def capacity(preview: Preview) -> Capacity:
     )
     if not before and not after:
         return _from_outputs(preview)
-    rows = [Row(f"GPUs, {words}", _gpus(before, size), _gpus(after, size)) for words, size in _SIZES.items()] + [
-        Row(f"USD per hour, {words}", _usd(before, size), _usd(after, size)) for words, size in _SIZES.items()
-    ]
+    rows: list[Row] = []
+    for unit, total in (("GPUs", _gpus), ("USD per hour", _usd)):
+        start, most = ((total(before, size), total(after, size)) for size in (_desired, _largest))
+        if start == most:
+            rows.append(Row(unit, *start))
+        else:
+            rows += [Row(f"{unit}, as the groups start", *start), Row(f"{unit}, at most", *most)]
     return Capacity(tuple(rows), _notes([*before, *after]))
 
 
-_SIZES: Mapping[str, Callable[[NodeGroup], int | None]] = {
-    "as the groups start": lambda group: group.desired,
-    "at most": lambda group: group.largest,
-}
+def _desired(group: NodeGroup) -> int | None:
+    return group.desired
+
+
+def _largest(group: NodeGroup) -> int | None:
+    return group.largest
 
 
 def _gpus(groups: list[NodeGroup], size: Callable[[NodeGroup], int | None]) -> str:

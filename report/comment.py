@@ -109,7 +109,7 @@ def _hazards(judgement: Judgement, budget: int) -> list[str]:
     lines = ["**Replaced, drained or restarted**", "", *fit(rows, budget * 2 // 3, "of them")]
     if judgement.unacknowledged:
         wanted = [line_for(hazard, judgement.preview.stack) for hazard in judgement.unacknowledged]
-        lines += ["", "If this is meant, put these lines into the pull request's description; the check then passes:"]
+        lines += ["", "If this is meant, say so with these lines in the pull request's description:"]
         lines += ["", "```text", *fit(list(dict.fromkeys(wanted)), budget // 3, "lines"), "```"]
     return lines
 

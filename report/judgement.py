@@ -29,7 +29,7 @@ class Judgement:
             found.append(f"{_counted(violations, 'policy violation')}")
         if not self.preview.finished:
             found.append("the preview did not finish")
-        elif not self.preview.succeeded and not violations:
+        elif not self.preview.succeeded and (self.preview.errors or not violations):
             found.append("the preview failed")
         return tuple(found)
 
