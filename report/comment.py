@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from report.acknowledgements import line_for
-from report.capacity import capacity
+from report.capacity import Row, capacity
 from report.changes import ACTIONS, Action, Change, PropertyChange
 from report.events import Preview
 from report.findings import Finding, Verdict
 from report.hazards import Hazard
 from report.judgement import Judgement
-from report.markdown import code, details, fit, prose, table
+from report.markdown import code, details, fit, prose, table_head, table_row
 from report.property_paths import value_at
 from report.redaction import SECRET, hidden, scrubbed, shown
 
@@ -23,8 +24,8 @@ LARGEST: Final = 65_000
 """Characters. GitHub refuses more than 65,536."""
 _HEAD = 3_000
 """Characters kept for what stands outside the stacks' sections."""
-# Shares of a stack's part of the comment; what one leaves over is not handed on.
-_HAZARDS, _FINDINGS, _KINDS, _DETAILS = 0.3, 0.25, 0.1, 0.3
+# Shares of a stack's part of the comment; what one leaves over is not handed on, and a tenth is for headings.
+_ERRORS, _HAZARDS, _CAPACITY, _FINDINGS, _KINDS, _DETAILS = 0.1, 0.25, 0.1, 0.2, 0.1, 0.15
 _WORDS: Mapping[Action, str] = {
     "replace": "replaced",
     "delete": "deleted",
@@ -51,7 +52,7 @@ def comment(judgements: Sequence[Judgement], commit: str = "", run_url: str = ""
     budget = (LARGEST - _HEAD) // max(1, len(judgements))
     lines = [MARKER, "## What this change does to the stacks", ""]
     if judgements:
-        lines += table(("stack", "check", "what it is about"), map(_overview, judgements))
+        lines += [*table_head(("stack", "check", "what it is about")), *map(_overview, judgements)]
     else:
         lines.append("❌ There is no preview: the run ended before one was made.")
     for judgement in judgements:
@@ -62,12 +63,13 @@ def comment(judgements: Sequence[Judgement], commit: str = "", run_url: str = ""
     return "\n".join(lines) + "\n"
 
 
-def _overview(judgement: Judgement) -> tuple[str, str, str]:
+def _overview(judgement: Judgement) -> str:
     problems = judgement.problems
     state = "❌ fails" if problems else "✅ passes"
     counts = Counter(change.action for change in _told(judgement.preview))
     changed = [f"{counts[action]} {_WORDS[action]}" for action in ACTIONS if counts[action] and action != "same"]
-    return code(judgement.preview.stack), state, "; ".join(problems) or ", ".join(changed) or "no change"
+    about = "; ".join(problems) or ", ".join(changed) or "no change"
+    return table_row((code(judgement.preview.stack), state, about))
 
 
 def _told(preview: Preview) -> list[Change]:
@@ -78,9 +80,9 @@ def _told(preview: Preview) -> list[Change]:
 def _section(judgement: Judgement, budget: int) -> list[str]:
     preview = judgement.preview
     parts = [
-        _errors(preview, int(budget * _FINDINGS / 2)),
+        _errors(preview, int(budget * _ERRORS)),
         _hazards(judgement, int(budget * _HAZARDS)),
-        _capacity(preview),
+        _capacity(preview, int(budget * _CAPACITY)),
         _findings(preview, int(budget * _FINDINGS)),
         _kinds(preview, int(budget * _KINDS)),
         _details(preview, int(budget * _DETAILS)),
@@ -95,8 +97,8 @@ def _errors(preview: Preview, budget: int) -> list[str]:
     if preview.succeeded:
         return []
     ended = "**The preview failed.**" if preview.finished else "**The preview did not finish.**"
-    lines = [f"- {prose(scrubbed(error))}" for error in preview.errors]
-    return [f"{ended} What is below may be incomplete.", "", *fit(lines, budget, "errors")]
+    lines = fit(preview.errors, lambda error: f"- {prose(scrubbed(error))}", budget, "errors")
+    return [f"{ended} What is below may be incomplete.", "", *lines]
 
 
 # --- what ends ---
@@ -105,37 +107,39 @@ def _errors(preview: Preview, budget: int) -> list[str]:
 def _hazards(judgement: Judgement, budget: int) -> list[str]:
     if not judgement.hazards:
         return []
-    rows = table(("", "resource", "what that means"), map(_hazard_row, judgement.hazards))
-    lines = ["**Replaced, drained or restarted**", "", *fit(rows, budget * 2 // 3, "of them")]
+    lines = ["**Replaced, drained or restarted**", "", *table_head(("", "resource", "what that means"))]
+    lines += fit(judgement.hazards, _hazard_row, budget * 2 // 3, "of them")
     if judgement.unacknowledged:
-        wanted = [line_for(hazard, judgement.preview.stack) for hazard in judgement.unacknowledged]
+        wanted = dict.fromkeys(line_for(hazard, judgement.preview.stack) for hazard in judgement.unacknowledged)
         lines += ["", "If this is meant, say so with these lines in the pull request's description:"]
-        lines += ["", "```text", *fit(list(dict.fromkeys(wanted)), budget // 3, "lines"), "```"]
+        lines += ["", "```text", *fit(list(wanted), str, budget // 3, "lines"), "```"]
     return lines
 
 
-def _hazard_row(hazard: Hazard) -> tuple[str, str, str]:
+def _hazard_row(hazard: Hazard) -> str:
     sign = "🛑" if hazard.needs_acknowledgement else "⚠️"
     reasons = [change for change in hazard.change.properties if change.replaces]
     because = f" Because of {', '.join(code(reason.text, 60) for reason in reasons[:3])}." if reasons else ""
-    return f"{sign} {_HAZARD_WORDS[hazard.what]}", code(hazard.change.label), f"{prose(hazard.meaning)}.{because}"
+    meaning = f"{prose(hazard.meaning)}.{because}"
+    return table_row((f"{sign} {_HAZARD_WORDS[hazard.what]}", code(hazard.change.label), meaning))
 
 
 # --- GPUs and cost ---
 
 
-def _capacity(preview: Preview) -> list[str]:
+def _capacity(preview: Preview, budget: int) -> list[str]:
     found = capacity(preview)
     if not found.rows:
         return []
-    rows = [
-        (prose(row.what), prose(row.before, 80), f"**{prose(row.after, 80)}**" if row.after != row.before else "same")
-        for row in found.rows
-    ]
-    lines = ["**GPUs and cost**", "", *table(("", "before", "after"), rows)]
-    if found.notes:
-        lines += ["", f"<sub>{'; '.join(prose(note, 150) for note in found.notes[:10])}.</sub>"]
-    return lines
+    lines = ["**GPUs and cost**", "", *table_head(("", "before", "after"))]
+    lines += fit(found.rows, _capacity_row, budget * 2 // 3, "prices")
+    notes = fit(found.notes, lambda note: f"<sub>{prose(note, 150)}</sub><br>", budget // 3, "prices")
+    return [*lines, "", *notes] if notes else lines
+
+
+def _capacity_row(row: Row) -> str:
+    after = f"**{prose(row.after, 80)}**" if row.after != row.before else "same"
+    return table_row((prose(row.what), prose(row.before, 80), after))
 
 
 # --- policies ---
@@ -146,25 +150,22 @@ _VERDICTS: Mapping[Verdict, str] = {
     "undecided": "❔ not decided yet",
     "advice": "advice",
 }
+_FOLDED = ("undecided", "advice")
 
 
 def _findings(preview: Preview, budget: int) -> list[str]:
     lines: list[str] = []
     for verdict, words in _VERDICTS.items():
-        rows = [_finding_row(finding, words) for finding in preview.findings if finding.verdict == verdict]
-        if not rows:
+        found = [finding for finding in preview.findings if finding.verdict == verdict]
+        if not found:
             continue
-        rows = fit(rows, budget // 2 if verdict == "violation" else budget // 6, "findings")
-        folded = verdict in ("advice", "undecided")
-        lines += ["", *details(f"{words}: {_counted(preview.findings, verdict)}", rows)] if folded else rows
-    return ["**Policies**", "", *lines] if lines else []
+        share = budget // 2 if verdict == "violation" else budget // 6
+        rows = fit(found, partial(_finding_row, words), share, "findings")
+        lines += ["", *(details(f"{words}: {len(found)}", rows) if verdict in _FOLDED else rows)]
+    return ["**Policies**", *lines] if lines else []
 
 
-def _counted(found: Sequence[Finding], verdict: Verdict) -> int:
-    return sum(finding.verdict == verdict for finding in found)
-
-
-def _finding_row(finding: Finding, words: str) -> str:
+def _finding_row(words: str, finding: Finding) -> str:
     return f"- {words} {code(finding.rule)}: {prose(scrubbed(finding.message))}"
 
 
@@ -177,30 +178,31 @@ def _kinds(preview: Preview, budget: int) -> list[str]:
         return ["No resource changes."] if preview.succeeded else []
     columns = [action for action in ACTIONS if any(change.action == action for change in told)]
     counts = Counter((change.type, change.action) for change in told)
-    rows = [
-        (code(kind), *(str(counts[kind, action] or "") for action in columns))
-        for kind in sorted({change.type for change in told})
-    ]
-    lines = table(("kind", *(_WORDS[action] for action in columns)), rows)
-    return ["**Changes by kind**", "", *fit(lines, budget, "kinds")]
+    lines = ["**Changes by kind**", "", *table_head(("kind", *(_WORDS[action] for action in columns)))]
+    return lines + fit(
+        sorted({change.type for change in told}),
+        lambda kind: table_row((code(kind), *(str(counts[kind, action] or "") for action in columns))),
+        budget,
+        "kinds",
+    )
 
 
 def _details(preview: Preview, budget: int) -> list[str]:
     told = sorted(_told(preview), key=lambda change: ACTIONS.index(change.action))
-    lines = [line for change in told for line in _change_lines(change)] + _output_lines(preview)
-    if not lines:
-        return []
-    return details(f"Every change, by resource ({len(told)})", fit(lines, budget, "lines"))
+    outputs = _output_lines(preview)
+    lines = [*fit(told, _change_lines, budget - sum(map(len, outputs)), "resources"), *outputs]
+    return details(f"Every change, by resource ({len(told)})", lines) if lines else []
 
 
 _PROPERTIES_SHOWN = 20
+_OUTPUTS_SHOWN = 10
 
 
-def _change_lines(change: Change) -> list[str]:
+def _change_lines(change: Change) -> str:
     lines = [f"- {_WORDS[change.action]} {code(change.label)}"]
     lines += [f"  - {_property(change, entry)}" for entry in change.properties[:_PROPERTIES_SHOWN]]
     left = len(change.properties) - _PROPERTIES_SHOWN
-    return [*lines, f"  - … and {left} more properties"] if left > 0 else lines
+    return "\n".join([*lines, f"  - … and {left} more properties"] if left > 0 else lines)
 
 
 def _property(change: Change, entry: PropertyChange) -> str:
@@ -217,4 +219,5 @@ def _output_lines(preview: Preview) -> list[str]:
         return []
     old, new = preview.old_outputs, preview.new_outputs
     names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
-    return [f"- outputs that change: {', '.join(code(name) for name in names)}"] if names else []
+    listed = ", ".join(code(name, 40) for name in names[:_OUTPUTS_SHOWN])
+    return [f"- outputs that change: {listed}{', …' if len(names) > _OUTPUTS_SHOWN else ''}"] if names else []

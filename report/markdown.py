@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+T = TypeVar("T")
 NAME_LENGTH = 120
 """Characters of a name or a value that are shown; Kubernetes names have 63 and paths in objects rarely more."""
 MESSAGE_LENGTH = 600
@@ -46,10 +48,14 @@ def prose(text: str, length: int = MESSAGE_LENGTH) -> str:
     return escaped.replace("&#64;", "&#64;&#8203;").replace("&#35;", "&#35;&#8203;")
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table; the cells are Markdown already."""
-    lines = [header, ["---"] * len(header), *rows]
-    return [f"| {' | '.join(cells)} |" for cells in lines]
+def table_row(cells: Sequence[str]) -> str:
+    """A row of a table; the cells are Markdown already."""
+    return f"| {' | '.join(cells)} |"
+
+
+def table_head(cells: Sequence[str]) -> list[str]:
+    """The lines that a table begins with."""
+    return [table_row(cells), table_row(["---"] * len(cells))]
 
 
 def details(summary: str, lines: Sequence[str]) -> list[str]:
@@ -57,13 +63,13 @@ def details(summary: str, lines: Sequence[str]) -> list[str]:
     return [f"<details><summary>{summary}</summary>", "", *lines, "", "</details>"]
 
 
-def fit(rows: Sequence[str], budget: int, what: str) -> list[str]:
-    """As many of ``rows`` as ``budget`` characters hold, and a line that counts the rest (``what`` they are)."""
+def fit(items: Sequence[T], row: Callable[[T], str], budget: int, what: str) -> list[str]:
+    """The rows of as many ``items`` as ``budget`` characters hold, and a line that counts the rest (``what``)."""
     shown: list[str] = []
-    left = budget
-    for row in rows:
-        left -= len(row) + 1
-        if left < 0:
-            return [*shown, "", f"… and {len(rows) - len(shown)} more {what}: see the job's log."]
-        shown.append(row)
+    for item in items:
+        line = row(item)
+        budget -= len(line) + 1
+        if budget < 0:
+            return [*shown, "", f"… and {len(items) - len(shown)} more {what}: see the job's log."]
+        shown.append(line)
     return shown

@@ -19,6 +19,9 @@ Side = Literal["old", "new"]
 # EC2's families with GPUs: p4d, p5en, p6-b200, g5, g6e, gr6.
 _GPU_FAMILY = re.compile(r"(p|g|gr)\d[a-z0-9-]*\.")
 
+_MOST_NODES = 1_000_000
+"""More than any account may have: a larger number is somebody's joke."""
+
 
 @dataclass(frozen=True)
 class NodeGroup:
@@ -90,7 +93,8 @@ def _read(group: Change, templates: list[Change], side: Side) -> NodeGroup:
 
 def nodes(value: Any) -> int | None:
     """A size in nodes; None where it isn't known."""
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 <= value <= _MOST_NODES else None
 
 
 def _template_type(group: Change, templates: list[Change], side: Side) -> Any:

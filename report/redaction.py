@@ -78,8 +78,10 @@ def shown(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int | float):
-        return f"{value:g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    if isinstance(value, float):  # as JSON has them; most are whole
+        return str(int(value)) if value.is_integer() else str(value)
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, Mapping):
         return f"(object with {len(value)} keys)"
     if isinstance(value, str):
