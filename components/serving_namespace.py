@@ -1,8 +1,8 @@
 """The namespace that model servers run in.
 
 Inputs: its name. Outputs: ``name``. Creates: one Namespace with Pod Security levels.
-Pod Security: ``baseline`` is enforced, ``restricted`` is warned about. vLLM's older images run as root, which the second
-refuses; multi-node pods will need IPC_LOCK, which baseline refuses too: their issue decides for them.
+Pod Security: ``baseline`` is enforced, ``restricted`` is warned about. vLLM's older images run as root, which
+``restricted`` refuses; multi-node pods will need IPC_LOCK, which baseline refuses too: their issue decides for them.
 Replacement: the name.
 """
 

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from policies.aws.instances import gpus_of
 from policies.aws.node_groups import NODE_GROUP, instance_types, is_gpu_group
+from policies.karpenter import NODE_POOL, never_has_gpus
 from policies.model import ResourceSet
 from policies.unknowns import mapping, number, whole
 from policies.workloads.quantities import quantity
 
-_NODE_POOL = "NodePool.karpenter.sh"
 # Node pools of other makes may add GPUs that nobody counts here.
 _UNCOUNTED = ("aws:autoscaling/group:Group", "eks:index:NodeGroupV2", "eks:index:NodeGroup")
 
@@ -56,10 +56,12 @@ def gpu_capacity(resources: ResourceSet) -> GpuCapacity | None:
         nodes.append((most, max(known)))
         names.append(group.name)
     pool_gpus = 0
-    for pool in resources.of(_NODE_POOL):
+    for pool in resources.of(NODE_POOL):
+        if never_has_gpus(pool):
+            continue
         limit = quantity(pool.at("spec", "limits", "nvidia.com/gpu"))
         if limit is None:
-            return None  # it may grow, or have no GPU: nothing bounds it here
+            return None  # nothing bounds it
         pool_gpus += int(limit)
         names.append(pool.name)
     if not names:

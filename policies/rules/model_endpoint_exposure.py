@@ -1,11 +1,11 @@
-"""A model server must not stand on the internet without a key: vLLM answers anybody, /metrics and /invocations included."""
+"""A model server must not stand on the internet without a key: vLLM answers anybody, on every path."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rule, advice, violation
-from policies.monitors import SERVICE, VllmPod, pods_behind, vllm_among
+from policies.monitors import SERVICE, VllmPod, pods_behind, service_named, vllm_among
 from policies.unknowns import mapping, mappings, sequence, text
 
 _INGRESS = "Ingress.networking.k8s.io"
@@ -45,7 +45,7 @@ def _ingress(ingress: Resource, resources: ResourceSet) -> tuple[list[VllmPod], 
     for rule in mappings(ingress.at("spec", "rules")):
         backends += [mapping(path.get("backend")) for path in mappings(mapping(rule.get("http")).get("paths"))]
     names = {text(mapping(backend.get("service")).get("name")) for backend in backends}
-    services = [resources.named(SERVICE, name, ingress.namespace) for name in sorted(name for name in names if name)]
+    services = [service_named(name, ingress.namespace, resources) for name in sorted(name for name in names if name)]
     pods = [pod for service in services if service for pod in pods_behind(service, resources)]
     return vllm_among(pods, resources), ("metadata", "annotations", _INGRESS_SCHEME)
 
@@ -57,15 +57,13 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     if open_servers:
         yield violation(
             f"its load balancer faces the internet, and {open_servers[0].pod.resource.label} asks for no key: make "
-            "the scheme "
-            "internal, or put a gateway with authentication before it",
+            "the scheme internal, or put a gateway with authentication before it",
             *path,
         )
     elif servers:
         yield advice(
-            "its load balancer faces the internet, and vLLM's key does not guard every path (/metrics, "
-            "/invocations): let a "
-            "gateway pass the paths that clients need",
+            "its load balancer faces the internet, and vLLM's key does not guard every path (/metrics, /invocations): "
+            "let a gateway pass the paths that clients need",
             *path,
         )
 

@@ -45,6 +45,7 @@ def at_version(version: str, *args: str) -> dict[str, Any]:
         ("v0.33.0", ["m", "--enable-chunked-prefill"], "pass"),
         ("v0.33.0", ["m", "--enable-chunked-prefill=true"], "violation"),
         ("v0.33.0", ["m", "--enable-chunked-prefill=True"], "violation"),
+        ("v0.33.0", ["m", "--enable-chunked-prefill", "true"], "violation"),
         ("v0.8.5", ["--model=m", "--enable-chunked-prefill=true"], "violation"),
         ("v0.6.3", ["--model=m", "--enable-chunked-prefill=true"], "pass"),
         ("v0.33.0", ["m", "--tensor-paralel-size=2"], "violation"),
@@ -81,7 +82,10 @@ def test_vllm_flag_valid_points_at_the_argument_and_leaves_clients_alone() -> No
         (["m", "--disable-prefix-caching"], "violation"),
         (["m", "--no_enable_prefix_caching"], "violation"),
         (["m", "--no-enable-prefix-caching", "--runner=pooling"], "pass"),
-        (["BAAI/bge-m3", "--no-enable-prefix-caching", "--convert", "embed"], "pass"),
+        (["our/model", "--no-enable-prefix-caching", "--convert", "embed"], "pass"),
+        (["BAAI/bge-m3", "--no-enable-prefix-caching"], "pass"),
+        (["m", "--enable-prefix-caching", "false"], "violation"),
+        (["m", "--enable-prefix-caching=false"], "violation"),
     ],
 )
 def test_prefix_caching_on(args: list[str], expected: str) -> None:
@@ -100,8 +104,8 @@ def test_prefix_caching_is_advised_where_the_version_leaves_it_off() -> None:
         ("fp8", "g5.2xlarge", "violation"),
         ("fp8_e4m3", "p4d.24xlarge", "violation"),
         ("fp8_e5m2", "g5.2xlarge", "advice"),
-        ("fp8", "g6.2xlarge", "advice"),
-        ("fp8", "p5.48xlarge", "advice"),
+        ("fp8", "g6.2xlarge", "pass"),
+        ("fp8", "p5.48xlarge", "pass"),
         ("auto", "g5.2xlarge", "pass"),
         ("fp8", None, "pass"),
         ("fp8", "m7i.large", "pass"),
@@ -109,6 +113,21 @@ def test_prefix_caching_is_advised_where_the_version_leaves_it_off() -> None:
 )
 def test_kv_dtype_gpu(dtype: str, node: str | None, expected: str) -> None:
     assert verdict("kv-dtype-gpu", served("m", f"--kv-cache-dtype={dtype}", node=node)) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "node", "expected"),
+    [
+        (["--kv-cache-dtype=fp8"], "p5.48xlarge", "advice"),
+        (["--kv-cache-dtype", "fp8_e4m3"], "g6.2xlarge", "advice"),
+        (["--kv-cache-dtype=fp8", "--calculate-kv-scales"], "p5.48xlarge", "pass"),
+        (["--kv-cache-dtype=auto"], "p5.48xlarge", "pass"),
+        (["--kv-cache-dtype=fp8"], "g5.2xlarge", "pass"),
+        (["--kv-cache-dtype=fp8"], None, "pass"),
+    ],
+)
+def test_fp8_kv_accuracy(arguments: list[str], node: str | None, expected: str) -> None:
+    assert verdict("fp8-kv-accuracy", served("m", *arguments, node=node)) == expected
 
 
 def test_kv_dtype_gpu_waits_for_the_node_and_leaves_amd_alone() -> None:
@@ -459,6 +478,9 @@ def test_gpu_node_disruption() -> None:
         ("vllm/vllm-openai", "violation"),
         ("vllm/vllm-openai:latest", "violation"),
         ("vllm/vllm-openai:latest-x86_64", "violation"),
+        ("vllm/vllm-openai:cu130-nightly", "violation"),
+        ("ours/vllm:release-2026.11", "pass"),
+        ("ours/vllm:main-3f2a1bc", "pass"),
         ("vllm/vllm-openai:nightly", "violation"),
         ("vllm/vllm-openai:nightly-8f5c1e2a9b7d", "pass"),
         ("vllm/vllm-openai@sha256:" + "a" * 64, "pass"),
@@ -563,9 +585,9 @@ OWN_PORT = changed(LINKED, f"{C0}.env", [{"name": "VLLM_PORT", "value": "8004"}]
         ([service()], "violation", "pass"),
         ([service("vllm-api"), LINKED], "pass", "advice"),
         ([service(clusterIP="None"), LINKED], "pass", "advice"),
-        ([changed(service(), "metadata.namespace", "other"), LINKED], "violation", "advice"),
+        ([changed(service(), "metadata.namespace", "other"), LINKED], "advice", "advice"),
         ([changed(LINKED, "spec.template.spec.enableServiceLinks", Unknown("x"))], "pass", "undecided"),
-        ([service(), CLIENT], "violation", "pass"),
+        ([service(), CLIENT], "advice", "pass"),
     ],
 )
 def test_service_name_and_links(bodies: list[Any], name_verdict: str, links_verdict: str) -> None:
