@@ -18,6 +18,9 @@ from policies.workloads.servers import parse_arguments
 UNDECIDED = -1
 """What an expression for a whole number gives where the text doesn't show it."""
 
+_NOTHING = r"^\b$"
+"""A regular expression that matches no text."""
+
 _SHORTEST_PREFIX = len("--x")
 
 
@@ -59,32 +62,46 @@ def _alternatives(found: tuple[str, ...]) -> str:
 
 
 def occurrence(*dests: str) -> str:
-    """A regular expression for one of these flags as a word, with its value after ``=`` or in the next word."""
+    """A regular expression for one of these flags as a word, with its value after ``=`` or in the next word.
+
+    Also after a space in the same word, as the rules read it: ``arg-embedded-space`` says that vLLM doesn't.
+    """
     found = tuple(item for dest in dests for item in spellings(dest)[0])
-    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR}][^{SEPARATOR}]*|$)"
+    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR} ][^{SEPARATOR}]*|$)"
 
 
 def switch(*dests: str) -> str:
     """A regular expression for one of these flags as a word."""
     found = tuple(item for dest in dests for item in spellings(dest)[0])
-    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR}]|$)"
+    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR} ]|$)"
 
 
-def doubt(*dests: str) -> str | None:
-    """A regular expression for words that reach one of these flags in some versions only; None where there is none."""
+def doubt(*dests: str) -> str:
+    """A regular expression for words that reach one of these flags in some versions only."""
     found = tuple(item for dest in dests for item in spellings(dest)[1])
-    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR}]|$)" if found else None
+    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR} ]|$)" if found else _NOTHING
+
+
+def last_switch(arguments: str, dest: str) -> str:
+    """CEL: the last word of ``arguments`` that is this flag, with ``=value`` where it has one; empty where none is."""
+    # Doubled separators let one match end and the next begin at neighbouring words.
+    text = f"({arguments}.replace('{SEPARATOR}', '{SEPARATOR}{SEPARATOR}') + '{SEPARATOR}')"
+    word = f"{SEPARATOR}(?:{_alternatives(spellings(dest)[0])})(?:[= ][^{SEPARATOR}]*)?{SEPARATOR}"
+    return let(
+        "found", f"{text}.findAll({pattern(word)})", f"found.size() == 0 ? '' : found[found.size() - 1]"
+    )
 
 
 def whole_number(arguments: str, dest: str, default: int) -> str:
     """CEL for a whole-number flag of the text ``arguments``: ``default`` where it isn't given, else UNDECIDED."""
     last = "found[found.size() - 1]"
-    number = f"[={SEPARATOR}][0-9]{{1,6}}$"
+    number = f"[={SEPARATOR} ][0-9]{{1,6}}$"
     decided = let(
         "found",
         f"{arguments}.findAll({pattern(occurrence(dest))})",
         f"found.size() == 0 ? {default} : "
         f"({last}.matches({pattern(number)}) ? int({last}.find(r'[0-9]+$')) : {UNDECIDED})",
     )
-    unsure = doubt(dest)
-    return f"({arguments}.matches({pattern(unsure)}) ? {UNDECIDED} : {decided})" if unsure else decided
+    if not spellings(dest)[1]:
+        return decided
+    return f"({arguments}.matches({pattern(doubt(dest))}) ? {UNDECIDED} : {decided})"

@@ -13,10 +13,11 @@ import re
 from collections.abc import Iterator
 
 from policies.admission.cel import SEPARATOR, let, one_line, pattern
-from policies.admission.flags import switch
+from policies.admission.flags import doubt, switch, whole_number
+from policies.workloads.pods import GPU_RESOURCE
 
-_GPU_RESOURCE = r"^(nvidia\.com/(gpu(\.shared)?|mig-.+)|amd\.com/gpu|gpu\.intel\.com/.+|habana\.ai/gaudi)$"
-_SHELL = f"{SEPARATOR}(?:[^{SEPARATOR}]*/)?(?:sh|bash|dash|ash|zsh)(?:{SEPARATOR}|$)"
+GPU = f"^(?:{GPU_RESOURCE.pattern})$"
+SHELL = f"{SEPARATOR}(?:[^{SEPARATOR}]*/)?(?:sh|bash|dash|ash|zsh)(?:{SEPARATOR}|$)"
 _NO_LAUNCHER = f"^{SEPARATOR}(?:echo|printf|cat|grep|sed|test|\\[)(?:{SEPARATOR}|$)"
 _CLIENT = f"^{SEPARATOR}(?:bench|chat|complete)(?:{SEPARATOR}|$)"
 _SERVE = (
@@ -80,8 +81,8 @@ _GPUS = let(
         "c.body.?resources.?requests.orValue({})",
         let(
             "names",
-            f"[limits.filter(n, n.matches({pattern(_GPU_RESOURCE)})), "
-            f"requests.filter(n, n.matches({pattern(_GPU_RESOURCE)}))]",
+            f"[limits.filter(n, n.matches({pattern(GPU)})), "
+            f"requests.filter(n, n.matches({pattern(GPU)}))]",
             "names[0].size() + names[1].size() == 0 ? 0 : names[0].size() > 1 || names[1].size() > 1 ? -1 : "
             + let(
                 "stated",
@@ -95,7 +96,7 @@ _GPUS = let(
 
 _ARGUMENTS = f"""
 (c.body.?command.orValue([]).size() > 0 ?
-  (text.matches({pattern(_SHELL)}) || text.matches({pattern(_NO_LAUNCHER)}) ? '' : text.find({pattern(_SERVE)})) :
+  (text.matches({pattern(SHELL)}) || text.matches({pattern(_NO_LAUNCHER)}) ? '' : text.find({pattern(_SERVE)})) :
 ((image.matches({pattern(_STOCK_VLLM)}) && !image.matches({pattern(_LMCACHE)})) || image.matches({pattern(_AWS_VLLM)})
   || (image.matches({pattern(_MENTIONS_VLLM)}) && text.matches({pattern(_SERVER_FLAGS)})))
   && !text.matches({pattern(_CLIENT)}) ? text : '')
@@ -117,8 +118,29 @@ _CONTAINER = f"""
 
 def _described(field: str) -> str:
     text = f"'{SEPARATOR}' + {_WORDS}.join('{SEPARATOR}')"
-    body = let("text", text, let("arguments", _ARGUMENTS, _CONTAINER))
-    return f"({_of_both_templates(field)}).map(c, {let('image', "string(c.body.?image.orValue(''))", body)})"
+    described = let("text", text, let("arguments", _ARGUMENTS, _CONTAINER))
+    described = let("image", "string(c.body.?image.orValue(dyn('')))", described)
+    return f"({_of_both_templates(field)}).map(c, {described})"
+
+
+_RAY = f"[={SEPARATOR}]ray(?:{SEPARATOR}|$)|multi-node-serving\\.sh|run_cluster\\.sh"
+_ONE_RANK_HERE = ("data_parallel_rank", "data_parallel_external_lb")
+
+
+def _parallelism() -> str:
+    def whole(dest: str, default: int = 1) -> str:
+        return whole_number("c.arguments", dest, default)
+
+    local = whole("data_parallel_size_local", -2)
+    one_here = f"c.arguments.matches({pattern(switch(*_ONE_RANK_HERE))})"
+    local = let("local", local, f"local != -2 ? local : {one_here} ? 1 : {whole('data_parallel_size')}")
+    unsure = f"c.arguments.matches({pattern(doubt(*_ONE_RANK_HERE))}) || c.arguments.matches({pattern(_RAY)})"
+    sizes = (
+        f"{{'server': dyn(c), 'tp': dyn({whole('tensor_parallel_size')}), 'pp': dyn({whole('pipeline_parallel_size')}), "
+        f"'dp': dyn({local}), 'nodes': dyn({whole('nnodes')})}}"
+    )
+    decided = "s.tp > 0 && s.pp > 0 && s.dp >= 0 && s.nodes > 0"
+    return f"variables.servers.filter(c, c.sees_all && !({unsure})).map(c, {sizes}).filter(s, {decided})"
 
 
 VARIABLES: dict[str, str] = {
@@ -127,6 +149,8 @@ VARIABLES: dict[str, str] = {
     "init_containers": one_line(_described("?initContainers")),
     "all_containers": "variables.containers + variables.init_containers",
     "servers": "variables.containers.filter(c, c.arguments != '')",
+    # TP, PP, data-parallel ranks in this pod, and nodes, of the servers whose flags show them.
+    "parallelism": _parallelism(),
 }
 """The shared variables in an order in which each reads only those before it."""
 

@@ -11,14 +11,14 @@ from policies.workloads.pods import POD_OWNERS, Container, pod_templates
 from policies.workloads.servers import is_vllm_container, servers_in
 from policies.workloads.shell import UNRESOLVED
 
-_FLOATING = re.compile(r"(latest|nightly|main|master|dev|develop|edge|stable|release|head|canary|rolling)([-_.].*)?")
-_COMMIT = re.compile(r"[-_.][0-9a-f]{7,64}$")
+FLOATING = re.compile(r"(latest|nightly|main|master|dev|develop|edge|stable|release|head|canary|rolling)([-_.].*)?")
+COMMIT = re.compile(r"[-_.][0-9a-f]{7,64}$")
 
 
 def _is_floating(reference: Image) -> bool:
     if reference.digest:
         return False
-    return not reference.tag or (_FLOATING.fullmatch(reference.tag) is not None and not _COMMIT.search(reference.tag))
+    return not reference.tag or (FLOATING.fullmatch(reference.tag) is not None and not COMMIT.search(reference.tag))
 
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:

@@ -10,7 +10,7 @@ from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, adv
 from policies.workloads.pods import POD_OWNERS
 from policies.workloads.servers import VllmServer, engines
 
-_FALSE = {"false", "0", "no", "off"}
+FALSE = {"false", "0", "no", "off"}
 
 
 def _switch(server: VllmServer) -> bool | None:
@@ -20,7 +20,7 @@ def _switch(server: VllmServer) -> bool | None:
         return None
     last = said[-1]
     spelled_off = last.written.replace("_", "-").startswith(("--no-", "--disable-"))
-    return not (spelled_off or (last.values and last.values[0].lower() in _FALSE))
+    return not (spelled_off or (last.values and last.values[0].lower() in FALSE))
 
 
 def _generates(server: VllmServer) -> bool:

@@ -36,7 +36,7 @@ POD_OWNERS: tuple[str, ...] = (*_TEMPLATE, LEADER_WORKER_SET, *RAY_KINDS, "Infer
 """The kinds that hold pod templates: what a rule on pods states as ``applies_to``."""
 
 # GPUs as device plugins offer them; shares of one (MIG, time slices) count as one device each.
-_GPU_RESOURCE = re.compile(r"nvidia\.com/(gpu(\.shared)?|mig-.+)|amd\.com/gpu|gpu\.intel\.com/.+|habana\.ai/gaudi")
+GPU_RESOURCE = re.compile(r"nvidia\.com/(gpu(\.shared)?|mig-.+)|amd\.com/gpu|gpu\.intel\.com/.+|habana\.ai/gaudi")
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
 _RDMA_RESOURCE = re.compile(r"vpc\.amazonaws\.com/efa|rdma/.+|.*/(rdma|roce|ib|hca|mlnx).*", re.IGNORECASE)
 
@@ -100,7 +100,7 @@ class Container:
     @cached_property
     def gpu_resource(self) -> str | None:
         """The name under which it asks for GPUs, e.g. ``nvidia.com/gpu``."""
-        return next((name for name in self._names() if _GPU_RESOURCE.fullmatch(name)), None)
+        return next((name for name in self._names() if GPU_RESOURCE.fullmatch(name)), None)
 
     @property
     def gpus(self) -> int:
