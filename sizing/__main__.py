@@ -38,7 +38,7 @@ Weights = Annotated[
 
 
 @contextmanager
-def _people_s_errors() -> Iterator[None]:
+def _bad_input_exits() -> Iterator[None]:
     """Bad input ends with one line on stderr and exit code 2, never a traceback."""
     try:
         yield
@@ -95,7 +95,7 @@ def fit_command(
     from sizing.hardware import check_placement, hardware
     from sizing.report import fit_report
 
-    with _people_s_errors():
+    with _bad_input_exits():
         if request_tokens is not None and request_tokens < 1:
             raise SizingError(f"request tokens is {request_tokens}: it must be at least 1")
         place = hardware(instance=instance, gpu_name=gpu, gpu_memory_gib=gpu_memory_gib, gpus_per_node=gpus_per_node)
@@ -144,7 +144,7 @@ def plan_command(
     from sizing.report import option_report
     from sizing.roofline import MEASURED_ON
 
-    with _people_s_errors():
+    with _bad_input_exits():
         load = Load(requests_per_second, input_tokens, output_tokens, ttft, itl)
         described = _with_weights(find_model(model), weights_dtype)
         options = plan(described, load, vllm_version(version))
@@ -204,7 +204,7 @@ def check_logs_command(
     from sizing.check_logs import check_rows
     from sizing.log_rows import read_log_rows
 
-    with _people_s_errors():
+    with _bad_input_exits():
         document = check_rows(read_log_rows(file))
     if as_json:
         _print_json(document)

@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "components": {"catalog", "sizing"},
     "policies": {"catalog", "sizing"},
     "sandbox": {"catalog", "toolchain"},
-    "infra": {"catalog", "sizing", "components", "toolchain"},
+    "infra": {"catalog", "sizing", "components", "policies", "toolchain"},
 }
 ROOMS = {*MAY_IMPORT, "tests"}
 

@@ -26,6 +26,10 @@ CONTROLLERS: Final = (
 )
 
 
+NAMESPACE_LABEL: Final = ("policies.gpu-inference/admission", "enforced")
+"""Who puts this label on a namespace has its objects judged."""
+
+
 def policy_name(rule: str) -> str:
     """The name of a rule's policy and of its binding."""
     return f"{rule}.policies.gpu-inference"
@@ -71,9 +75,9 @@ def policy_body(admission_rule: AdmissionRule, configuration: Configuration) -> 
 
 
 def binding_body(
-    admission_rule: AdmissionRule, configuration: Configuration, exceptions_namespace: str, label: tuple[str, str]
+    admission_rule: AdmissionRule, configuration: Configuration, exceptions_namespace: str
 ) -> dict[str, Any]:
-    """The ValidatingAdmissionPolicyBinding of a rule, for the namespaces that carry ``label``.
+    """The ValidatingAdmissionPolicyBinding of a rule, for the namespaces that carry ``NAMESPACE_LABEL``.
 
     A mandatory rule refuses, an advisory one warns whoever applies the object.
     """
@@ -90,7 +94,7 @@ def binding_body(
                 # Without the list nobody knows what is excepted.
                 "parameterNotFoundAction": "Deny",
             },
-            "matchResources": {"namespaceSelector": {"matchLabels": {label[0]: label[1]}}},
+            "matchResources": {"namespaceSelector": {"matchLabels": dict([NAMESPACE_LABEL])}},
         },
     }
 
@@ -99,11 +103,10 @@ def bodies(
     admission_rules: Iterable[AdmissionRule],
     configuration: Configuration,
     exceptions_namespace: str,
-    label: tuple[str, str],
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Policy and binding of each rule that the environment has not disabled."""
     return [
-        (policy_body(item, configuration), binding_body(item, configuration, exceptions_namespace, label))
+        (policy_body(item, configuration), binding_body(item, configuration, exceptions_namespace))
         for item in admission_rules
         if configuration.level(item.rule) != "disabled"
     ]

@@ -15,7 +15,7 @@ CAPACITY_BLOCK_MARKET = "capacity-block"
 _EFA_TYPES = {"efa", "efa-only"}
 # nodeadm's RAID strategies (facts/aws.md 3.4; Mount moves no images), Bottlerocket's command, and AL2's two ways.
 _LOCAL_NVME = re.compile(
-    r"strategy['\"]?\s*[:=]\s*['\"]?RAID|apiclient ephemeral-storage|setup-local-disks\s+raid|--local-disks\s+raid",
+    r"strategy['\"]?\s*[:=]\s*['\"]?RAID|apiclient\W+ephemeral-storage|setup-local-disks\s+raid|--local-disks\s+raid",
     re.IGNORECASE,
 )
 
@@ -66,7 +66,7 @@ def largest_volume_gib(template: Resource) -> float | None:
     sizes = [
         number(mapping(device.get("ebs")).get("volumeSize")) for device in mappings(template.at("blockDeviceMappings"))
     ]
-    return max((size for size in sizes if size is not None), default=None)
+    return max((size for size in sizes if size), default=None)
 
 
 def uses_local_nvme(template: Resource) -> bool:

@@ -22,26 +22,23 @@ def _hides_absence(expression: promql.Expression | None) -> bool:
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge triggers on vLLM's series."""
     read = [trigger for trigger in triggers(resource) if vllm_selectors(trigger)]
-    for trigger in read:
-        if _hides_absence(trigger.expression()):
-            yield advice(
-                "`or vector(…)` hides that the metric is missing, so an outage looks like no load: remove it, and set "
-                'ignoreNullValues: "false" with a fallback',
-                *trigger.path,
-            )
-        elif text(trigger.metadata.get("ignoreNullValues")) != "false":
-            yield advice(
-                "a missing metric counts as 0 (ignoreNullValues is true), so an outage of Prometheus scales down: set "
-                'ignoreNullValues: "false" and a fallback',
-                *trigger.path,
-            )
-    if read and resource.at("spec", "fallback") is None:
+    hidden = [trigger for trigger in read if _hides_absence(trigger.expression())]
+    for trigger in hidden:
         yield advice(
-            "there is no fallback for when the metric is missing: add fallback with failureThreshold, replicas and "
-            "behavior "
-            "currentReplicasIfHigher",
-            "spec",
+            "`or vector(…)` hides that the metric is missing, so an outage looks like no load: remove it",
+            *trigger.path,
+            "metadata",
+            "query",
         )
+    as_zero = [trigger for trigger in read if text(trigger.metadata.get("ignoreNullValues")) != "false"]
+    has_fallback = resource.at("spec", "fallback") is not None
+    if as_zero or (read and not has_fallback):
+        why = "counts as 0 (ignoreNullValues is true)" if as_zero else "stops the scaler where it stands"
+        add = " and ".join(
+            (['ignoreNullValues: "false" on the triggers'] if as_zero else [])
+            + ([] if has_fallback else ["a fallback with behavior currentReplicasIfHigher"])
+        )
+        yield advice(f"a missing metric {why} when Prometheus is down: state {add}", *(as_zero or read)[0].path)
 
 
 RULE = Rule(

@@ -24,6 +24,14 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PASSPHRASE = "sandbox"  # noqa: S105
 
 
+def engine_environment(folder: StateFolder) -> dict[str, str]:
+    """The environment of the CLI: the sandbox's own backend and plugins, whatever the shell says."""
+    return prepare_pulumi_home(folder.pulumi / "home") | {
+        "PULUMI_BACKEND_URL": (folder.pulumi / "state").as_uri(),
+        "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
+    }
+
+
 class Workspace:
     """The engine's surroundings for one stack on the sandbox."""
 
@@ -33,7 +41,7 @@ class Workspace:
         self.state = folder.pulumi / "state"
         self.project = folder.pulumi / "project"
         self.config_file = folder.pulumi / "stacks" / f"Pulumi.{stack}.yaml"
-        self._home = folder.pulumi / "home"
+        self._folder = folder
         self._salted = self.project / f"Pulumi.{stack}.yaml"
         self.environment: dict[str, str] = {}
 
@@ -47,7 +55,7 @@ class Workspace:
         document = self._stack_document()
         for made in (self.state, self.project, self.config_file.parent):
             made.mkdir(parents=True, exist_ok=True)
-        self.environment = prepare_pulumi_home(self._home) | self.variables()
+        self.environment = engine_environment(self._folder)
         project = yaml.safe_load((REPOSITORY / "Pulumi.yaml").read_text(encoding="utf-8"))
         bare = {"name": project["name"], "runtime": "python"}
         (self.project / "Pulumi.yaml").write_text(yaml.safe_dump(bare), encoding="utf-8")
@@ -60,14 +68,6 @@ class Workspace:
     def check_stack_file(self) -> None:
         """Raise InputError where the stack file is not there or can't be read; nothing else is touched."""
         self._stack_document()
-
-    def variables(self) -> dict[str, str]:
-        """What points the engine at the sandbox's own backend, whatever the shell says."""
-        return {
-            "PULUMI_BACKEND_URL": self.state.as_uri(),
-            "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
-            "PULUMI_HOME": str(self._home),
-        }
 
     def engine(self, arguments: Sequence[str], *, in_project: bool = False) -> list[str]:
         """The command line of the CLI; ``in_project`` for commands that need no program (export, cancel, output)."""

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from policies.admission.exceptions import AdmissionException, config_map_body
-from policies.admission.objects import bodies
+from policies.admission.objects import NAMESPACE_LABEL, bodies
 from policies.admission.registry import admission_rules
 from policies.configuration import Configuration
 from sandbox.api import Api, ApiError, tls_context
@@ -22,7 +22,6 @@ from sandbox.ports import LOOPBACK
 from toolchain.installed import crd_files
 
 Object = dict[str, Any]
-LABEL = ("test-admission", "enforced")
 NAMESPACE, EXCEPTIONS_NAMESPACE = "admission-tests", "admission-tests-exceptions"
 _POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
@@ -73,7 +72,7 @@ class AdmissionServer:
     def install(self, configuration: Configuration, exceptions: tuple[AdmissionException, ...] = ()) -> None:
         """Create or change the policies and wait until the API server asks each of them."""
         with self.sandbox.api() as api:
-            for name, labels in ((EXCEPTIONS_NAMESPACE, {}), (NAMESPACE, {LABEL[0]: LABEL[1]})):
+            for name, labels in ((EXCEPTIONS_NAMESPACE, {}), (NAMESPACE, dict([NAMESPACE_LABEL]))):
                 _apply(api, f"/api/v1/namespaces/{name}", "v1", "Namespace", {"metadata": {"name": name, "labels": labels}})
             for file in crd_files("keda"):
                 if file.stem.endswith("scaledobjects"):
@@ -83,7 +82,7 @@ class AdmissionServer:
             exceptions_body = config_map_body(EXCEPTIONS_NAMESPACE, exceptions)
             path = f"/api/v1/namespaces/{EXCEPTIONS_NAMESPACE}/configmaps/{exceptions_body['metadata']['name']}"
             _apply(api, path, "v1", "ConfigMap", exceptions_body)
-            found = bodies(admission_rules().values(), configuration, EXCEPTIONS_NAMESPACE, LABEL)
+            found = bodies(admission_rules().values(), configuration, EXCEPTIONS_NAMESPACE)
             for policy, binding in found:
                 name = policy["metadata"]["name"]
                 version = "admissionregistration.k8s.io/v1"

@@ -29,6 +29,9 @@ def test_replicas_beside_a_scaler(scaler: Object) -> None:
     assert judge(REPLICAS, server(replicas=UNKNOWN), scaler) == ["advice Deployment/chat"]
     assert judge(REPLICAS, server(), scaler) == []
     assert judge(REPLICAS, server("other", replicas=2), scaler) == []
+    live = server(replicas=2)
+    live["metadata"]["uid"] = "1b6d…"
+    assert judge(REPLICAS, live, scaler) == []
 
 
 @pytest.mark.parametrize(
@@ -53,7 +56,7 @@ def test_cooldowns_of_other_workloads_are_not_its_business() -> None:
 @pytest.mark.parametrize(
     ("text", "null_values", "fallback", "count"),
     [
-        (WAITING, None, None, 2),
+        (WAITING, None, None, 1),
         (WAITING, None, FALLBACK, 1),
         (WAITING, "false", None, 1),
         (WAITING, "false", FALLBACK, 0),
