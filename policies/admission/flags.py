@@ -83,10 +83,10 @@ def doubt(*dests: str) -> str:
 
 
 def last_switch(arguments: str, dest: str) -> str:
-    """CEL: the last word of ``arguments`` that is this flag, with ``=value`` where it has one; empty where none is."""
+    """CEL: the last word of ``arguments`` that is this switch, with what it is set to if written; empty where none is."""
     # Doubled separators let one match end and the next begin at neighbouring words.
     text = f"({arguments}.replace('{SEPARATOR}', '{SEPARATOR}{SEPARATOR}') + '{SEPARATOR}')"
-    word = f"{SEPARATOR}(?:{_alternatives(spellings(dest)[0])})(?:[= ][^{SEPARATOR}]*)?{SEPARATOR}"
+    word = f"{SEPARATOR}(?:{_alternatives(spellings(dest)[0])})(?:[= ][^{SEPARATOR}]*|{SEPARATOR}{{2}}(?i:true|false))?{SEPARATOR}"
     return let(
         "found", f"{text}.findAll({pattern(word)})", f"found.size() == 0 ? '' : found[found.size() - 1]"
     )

@@ -1,7 +1,7 @@
 """What the rules on pods share, as CEL variables of a policy: pod templates, containers, vLLM servers.
 
 Each container is a map: ``pod`` (its pod's spec), ``template`` (0 or 1: which pod template of the object), ``body``,
-``name``, ``image`` (as written), ``env`` (rows), ``gpus`` (-1 where it asks under two names), ``text`` (command and
+``name``, ``image`` (as written), ``env`` (rows), ``gpus`` (-1 where it asks under two names), ``other_accelerator``, ``text`` (command and
 args, see ``cel.SEPARATOR``), ``arguments`` (the part of ``text`` that a vLLM server gets; empty where no server can be
 seen), ``sees_all`` (whether no option can hide in a ``--config`` file, behind ``--`` or in a variable's value) and
 ``is_vllm``. Only a shell can read what stands under ``sh -c``: such a container shows no server here.
@@ -14,9 +14,10 @@ from collections.abc import Iterator
 
 from policies.admission.cel import SEPARATOR, let, one_line, pattern
 from policies.admission.flags import doubt, switch, whole_number
-from policies.workloads.pods import GPU_RESOURCE
+from policies.workloads.pods import GPU_RESOURCE, OTHER_ACCELERATOR
 
 GPU = f"^(?:{GPU_RESOURCE.pattern})$"
+_OTHER_ACCELERATOR = f"^(?:{OTHER_ACCELERATOR.pattern})$"
 SHELL = f"{SEPARATOR}(?:[^{SEPARATOR}]*/)?(?:sh|bash|dash|ash|zsh)(?:{SEPARATOR}|$)"
 _NO_LAUNCHER = f"^{SEPARATOR}(?:echo|printf|cat|grep|sed|test|\\[)(?:{SEPARATOR}|$)"
 _CLIENT = f"^{SEPARATOR}(?:bench|chat|complete)(?:{SEPARATOR}|$)"
@@ -106,10 +107,15 @@ _SEES_ALL = (
     f"arguments.findAll({pattern(_ANY_VALUE)}).size() == arguments.findAll({pattern(_KNOWN_VALUE)}).size()"
 )
 _WORDS = "(c.body.?command.orValue([]) + c.body.?args.orValue([])).map(w, string(w))"
+_HAS_OTHER_ACCELERATOR = (
+    "[c.body.?resources.?limits.orValue({}), c.body.?resources.?requests.orValue({})].exists(section, "
+    f"section.exists(n, n.matches({pattern(_OTHER_ACCELERATOR)})))"
+)
 _CONTAINER = f"""
 {{
   'pod': c.pod, 'template': c.template, 'body': c.body, 'env': c.body.?env.orValue([]),
   'name': dyn(c.body.?name.orValue('')), 'image': dyn(image), 'text': dyn(text), 'gpus': dyn({_GPUS}),
+  'other_accelerator': dyn({_HAS_OTHER_ACCELERATOR}),
   'arguments': dyn(arguments), 'sees_all': dyn({_SEES_ALL}),
   'is_vllm': dyn(arguments != '' || image.matches({pattern(_MENTIONS_VLLM)}))
 }}

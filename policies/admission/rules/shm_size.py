@@ -41,9 +41,9 @@ _FAULT = let(
 RULE = AdmissionRule(
     PACK_RULE,
     f"""
-({_SERVERS} + {_FOLLOWERS}).filter(r, r.ranks > 1 && !r.c.pod.?hostIPC.orValue(false)).map(r,
+({_SERVERS} + {_FOLLOWERS}).filter(r, r.ranks > 1 && !r.c.other_accelerator && !r.c.pod.?hostIPC.orValue(false)).map(r,
   {{'r': dyn(r), 'fault': dyn({_FAULT})}}).filter(f, f.fault != '').map(f,
   'container ' + f.r.c.name + ' runs ' + string(f.r.ranks) + ' GPU ranks ' + f.fault
-  + ': mount an emptyDir with medium: Memory and a sizeLimit of %(article_gib)sGi or more at /dev/shm.')
+  + ': mount an emptyDir with medium: Memory and sizeLimit: 16Gi for each eight ranks at /dev/shm.')
 """,
 )
