@@ -1,7 +1,8 @@
 """Pieces of CEL text. Only what Kubernetes 1.30 has (the first with stable admission policies) is used.
 
-A command line is judged as one text: each word preceded by ``SEPARATOR``, so that regular expressions can tell where
-words begin and end; CEL of that version can't walk a list by index.
+A command line is judged as one text, each word between two ``SEPARATOR`` characters of its own, so that regular
+expressions can tell where words begin and end, and one match can end where the next begins. CEL of that version can't
+walk a list by index.
 """
 
 from __future__ import annotations

@@ -61,46 +61,46 @@ def _alternatives(found: tuple[str, ...]) -> str:
     )
 
 
-def occurrence(*dests: str) -> str:
-    """A regular expression for one of these flags as a word, with its value after ``=`` or in the next word.
-
-    Also after a space in the same word, as the rules read it: ``arg-embedded-space`` says that vLLM doesn't.
-    """
-    found = tuple(item for dest in dests for item in spellings(dest)[0])
-    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR} ][^{SEPARATOR}]*|$)"
+def _spelled(found: tuple[str, ...]) -> str:
+    return f"{SEPARATOR}(?:{_alternatives(found)})" if found else _NOTHING
 
 
 def switch(*dests: str) -> str:
-    """A regular expression for one of these flags as a word."""
-    found = tuple(item for dest in dests for item in spellings(dest)[0])
-    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR} ]|$)"
+    """A regular expression for one of these flags, up to the end of its spelling."""
+    return _spelled(tuple(item for dest in dests for item in spellings(dest)[0])) + f"[= {SEPARATOR}]"
 
 
 def doubt(*dests: str) -> str:
-    """A regular expression for words that reach one of these flags in some versions only."""
-    found = tuple(item for dest in dests for item in spellings(dest)[1])
-    return f"{SEPARATOR}(?:{_alternatives(found)})(?:[={SEPARATOR} ]|$)" if found else _NOTHING
+    """The same for words that reach one of these flags in some versions only."""
+    return _spelled(tuple(item for dest in dests for item in spellings(dest)[1])) + f"[= {SEPARATOR}]"
 
 
-def last_switch(arguments: str, dest: str) -> str:
-    """CEL: the last word of ``arguments`` that is this switch, with what it is set to if written; empty where none is."""
-    # Doubled separators let one match end and the next begin at neighbouring words.
-    text = f"({arguments}.replace('{SEPARATOR}', '{SEPARATOR}{SEPARATOR}') + '{SEPARATOR}')"
-    word = f"{SEPARATOR}(?:{_alternatives(spellings(dest)[0])})(?:[= ][^{SEPARATOR}]*|{SEPARATOR}{{2}}(?i:true|false))?{SEPARATOR}"
-    return let(
-        "found", f"{text}.findAll({pattern(word)})", f"found.size() == 0 ? '' : found[found.size() - 1]"
-    )
+def occurrences(arguments: str, *dests: str) -> str:
+    """CEL: the places of ``arguments`` with one of these flags and, where there is one, its value.
+
+    The value stands after ``=`` or in the next word; also after a space in the same word, as the rules read it
+    (``arg-embedded-space`` says that vLLM doesn't).
+    """
+    spelled = _spelled(tuple(item for dest in dests for item in spellings(dest)[0]))
+    no_option = f"(?:[^-{SEPARATOR}][^{SEPARATOR}]*|-|-[0-9]+(?:\\.[0-9]+)?)"
+    value = f"(?:[= ][^{SEPARATOR}]*{SEPARATOR}|{SEPARATOR}(?:{SEPARATOR}{no_option}{SEPARATOR})?)"
+    return f"{arguments}.findAll({pattern(spelled + value)})"
+
+
+def last_occurrence(arguments: str, dest: str) -> str:
+    """CEL: the last of the ``occurrences``; an empty string where there is none."""
+    return let("found", occurrences(arguments, dest), "found.size() == 0 ? '' : found[found.size() - 1]")
 
 
 def whole_number(arguments: str, dest: str, default: int) -> str:
     """CEL for a whole-number flag of the text ``arguments``: ``default`` where it isn't given, else UNDECIDED."""
-    last = "found[found.size() - 1]"
-    number = f"[={SEPARATOR} ][0-9]{{1,6}}$"
+    number = f"[= {SEPARATOR}][0-9]{{1,6}}{SEPARATOR}$"
     decided = let(
-        "found",
-        f"{arguments}.findAll({pattern(occurrence(dest))})",
-        f"found.size() == 0 ? {default} : "
-        f"({last}.matches({pattern(number)}) ? int({last}.find(r'[0-9]+$')) : {UNDECIDED})",
+        "last",
+        last_occurrence(arguments, dest),
+        f"last == '' ? {default} : "
+        f"last.matches({pattern(number)}) ? int(last.find({pattern(f'[0-9]+{SEPARATOR}$')}).replace('{SEPARATOR}', ''))"
+        f" : {UNDECIDED}",
     )
     if not spellings(dest)[1]:
         return decided

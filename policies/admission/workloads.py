@@ -18,14 +18,15 @@ from policies.workloads.pods import GPU_RESOURCE, OTHER_ACCELERATOR
 
 GPU = f"^(?:{GPU_RESOURCE.pattern})$"
 _OTHER_ACCELERATOR = f"^(?:{OTHER_ACCELERATOR.pattern})$"
-SHELL = f"{SEPARATOR}(?:[^{SEPARATOR}]*/)?(?:sh|bash|dash|ash|zsh)(?:{SEPARATOR}|$)"
-_NO_LAUNCHER = f"^{SEPARATOR}(?:echo|printf|cat|grep|sed|test|\\[)(?:{SEPARATOR}|$)"
-_CLIENT = f"^{SEPARATOR}(?:bench|chat|complete)(?:{SEPARATOR}|$)"
+SHELL = f"{SEPARATOR}(?:[^{SEPARATOR}]*/)?(?:sh|bash|dash|ash|zsh){SEPARATOR}"
+_NO_LAUNCHER = f"^{SEPARATOR}(?:echo|printf|cat|grep|sed|test|\\[){SEPARATOR}"
+_CLIENT = f"^{SEPARATOR}(?:bench|chat|complete){SEPARATOR}"
+_NEXT = SEPARATOR * 2
 _SERVE = (
-    f"(?s){SEPARATOR}(?:(?:[^{SEPARATOR}]*/)?vllm{SEPARATOR}serve"
-    rf"|-m{SEPARATOR}(?:vllm\.entrypoints\.openai\.api_server|vllm\.entrypoints\.api_server"
-    rf"|(?:vllm|vllm\.entrypoints\.cli\.main){SEPARATOR}serve)"
-    rf"|[^{SEPARATOR}]*vllm/entrypoints/openai/api_server\.py)(?:{SEPARATOR}.*)?$"
+    f"(?s){SEPARATOR}(?:(?:[^{SEPARATOR}]*/)?vllm{_NEXT}serve"
+    rf"|-m{_NEXT}(?:vllm\.entrypoints\.openai\.api_server|vllm\.entrypoints\.api_server"
+    rf"|(?:vllm|vllm\.entrypoints\.cli\.main){_NEXT}serve)"
+    rf"|[^{SEPARATOR}]*vllm/entrypoints/openai/api_server\.py){SEPARATOR}.*$"
 )
 # Repositories and tags as policies.workloads.images reads them.
 _MENTIONS_VLLM = r"(?i)(^|/)[^/@]*vllm[^/@]*(@.*)?$"
@@ -50,9 +51,9 @@ _BEFORE_A_VALUE = (
     "--node-rank",
     "--master-addr",
 )
-_KNOWN_VALUE = f"(?:^|{SEPARATOR}(?:{'|'.join(_BEFORE_A_VALUE)})){SEPARATOR}\\$\\("
+_KNOWN_VALUE = f"(?:^{_NEXT}|{SEPARATOR}(?:{'|'.join(_BEFORE_A_VALUE)}){SEPARATOR}){SEPARATOR}\\$\\("
 _ANY_VALUE = f"{SEPARATOR}\\$\\("
-_HIDES_MORE = f"{SEPARATOR}--(?:{SEPARATOR}|$|config[={SEPARATOR}])"
+_HIDES_MORE = f"{SEPARATOR}--(?:{SEPARATOR}|config[= {SEPARATOR}])"
 
 _PODS = """
 object.kind == 'Pod' ? [dyn(object)] :
@@ -100,13 +101,15 @@ _ARGUMENTS = f"""
   (text.matches({pattern(SHELL)}) || text.matches({pattern(_NO_LAUNCHER)}) ? '' : text.find({pattern(_SERVE)})) :
 ((image.matches({pattern(_STOCK_VLLM)}) && !image.matches({pattern(_LMCACHE)})) || image.matches({pattern(_AWS_VLLM)})
   || (image.matches({pattern(_MENTIONS_VLLM)}) && text.matches({pattern(_SERVER_FLAGS)})))
-  && !text.matches({pattern(_CLIENT)}) ? text : '')
+  && !text.matches({pattern(_CLIENT)}) ? '{_NEXT}' + text : '')
 """
 _SEES_ALL = (
     f"!arguments.matches({pattern(_HIDES_MORE)}) && "
     f"arguments.findAll({pattern(_ANY_VALUE)}).size() == arguments.findAll({pattern(_KNOWN_VALUE)}).size()"
 )
-_WORDS = "(c.body.?command.orValue([]) + c.body.?args.orValue([])).map(w, string(w))"
+_TEXT = (
+    f"(c.body.?command.orValue([]) + c.body.?args.orValue([])).map(w, '{SEPARATOR}' + string(w) + '{SEPARATOR}').join('')"
+)
 _HAS_OTHER_ACCELERATOR = (
     "[c.body.?resources.?limits.orValue({}), c.body.?resources.?requests.orValue({})].exists(section, "
     f"section.exists(n, n.matches({pattern(_OTHER_ACCELERATOR)})))"
@@ -123,13 +126,12 @@ _CONTAINER = f"""
 
 
 def _described(field: str) -> str:
-    text = f"'{SEPARATOR}' + {_WORDS}.join('{SEPARATOR}')"
-    described = let("text", text, let("arguments", _ARGUMENTS, _CONTAINER))
+    described = let("text", _TEXT, let("arguments", _ARGUMENTS, _CONTAINER))
     described = let("image", "string(c.body.?image.orValue(dyn('')))", described)
     return f"({_of_both_templates(field)}).map(c, {described})"
 
 
-_RAY = f"[={SEPARATOR}]ray(?:{SEPARATOR}|$)|multi-node-serving\\.sh|run_cluster\\.sh"
+_RAY = f"[= {SEPARATOR}]ray{SEPARATOR}|multi-node-serving\\.sh|run_cluster\\.sh"
 _ONE_RANK_HERE = ("data_parallel_rank", "data_parallel_external_lb")
 
 

@@ -290,7 +290,7 @@ NOT_REFUSED = {
 
 
 @settings(
-    max_examples=400, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(manifest=objects())
 def test_combinations_get_the_same_verdict(server: AdmissionServer, manifest: Object) -> None:

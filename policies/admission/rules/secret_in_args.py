@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from policies.admission.cel import SEPARATOR, let, pattern, strings
-from policies.admission.flags import occurrence
+from policies.admission.flags import occurrences
 from policies.admission.model import AdmissionRule
 from policies.admission.workloads import row_of
 from policies.rules.secret_in_args import NO_SECRET, VARIABLES
 from policies.rules.secret_in_args import RULE as PACK_RULE
 
 _NO_SECRET = tuple(sorted(NO_SECRET))
-_HAS_VALUE = f"^{SEPARATOR}[^={SEPARATOR} ]+(?:[= ].|{SEPARATOR}(?:[^-]|-[0-9]+(?:\\.[0-9]+)?$|-$))"
-_IS_HARMLESS = f"^{SEPARATOR}[^={SEPARATOR} ]+[={SEPARATOR} ](?:{'|'.join(_NO_SECRET)})$"
+_FLAG = f"^{SEPARATOR}[^= {SEPARATOR}]+"
+_HAS_VALUE = f"{_FLAG}(?:[= ]|{SEPARATOR}{SEPARATOR})[^{SEPARATOR}]"
+_IS_HARMLESS = f"{_FLAG}(?:[= ]|{SEPARATOR}{SEPARATOR})(?:{'|'.join(_NO_SECRET)}){SEPARATOR}$"
 _ARGUMENTS = f"""
-variables.servers.filter(c, c.arguments.findAll({pattern(occurrence("api_key", "hf_token"))}).exists(a,
+variables.servers.filter(c, {occurrences("c.arguments", "api_key", "hf_token")}.exists(a,
   a.matches({pattern(_HAS_VALUE)}) && !a.matches({pattern(_IS_HARMLESS)}) && !a.contains('$('))).map(c,
   'an argument of container ' + c.name
   + ' carries a key in clear text. Remove --api-key or --hf-token and set VLLM_API_KEY or HF_TOKEN by '

@@ -7,7 +7,7 @@ from policies.admission.model import AdmissionRule
 from policies.rules.tp_matches_gpus import RULE as PACK_RULE
 
 # vLLM-Omni's stage file says how many ranks there are.
-_OMNI = f"{SEPARATOR}--om(?:n|ni)?(?:[={SEPARATOR} ]|$)"
+_OMNI = f"{SEPARATOR}--om(?:n|ni)?[= {SEPARATOR}]"
 
 RULE = AdmissionRule(
     PACK_RULE,
