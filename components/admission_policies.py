@@ -31,7 +31,9 @@ class AdmissionExceptionArgs(Args):
     rule: str
     namespace: ObjectName | None = None
     """None: the stack's serving namespace."""
-    object: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z]+/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=128)]
+    object: Annotated[
+        str, StringConstraints(pattern=r"^[A-Z][A-Za-z]+/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=128)
+    ]
     """Kind and name, as ``Deployment/chat``."""
     reason: Sentence
     owner: Sentence
@@ -86,8 +88,6 @@ class AdmissionPolicies(pulumi.ComponentResource):
                 rule,
                 metadata=binding["metadata"],
                 spec=binding["spec"],
-                opts=pulumi.ResourceOptions.merge(
-                    child, pulumi.ResourceOptions(depends_on=[parameters, created])
-                ),
+                opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[parameters, created])),
             )
         self.register_outputs({})

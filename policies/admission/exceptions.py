@@ -41,5 +41,5 @@ def config_map_body(namespace: str, exceptions: Iterable[AdmissionException]) ->
 
 def not_excepted(rule: str) -> str:
     """CEL: whether the ConfigMap has no entry for this rule and the object at hand."""
-    prefix = string(f"{rule}.")
-    return f"!(({prefix} + request.namespace + '.' + object.kind + '.' + object.metadata.name) in params.?data.orValue({{}}))"
+    key = f"{string(rule + '.')} + request.namespace + '.' + object.kind + '.' + object.metadata.name"
+    return f"!(({key}) in params.?data.orValue({{}}))"

@@ -14,7 +14,7 @@ class AdmissionRule:
     """One rule in CEL.
 
     ``faults`` is a CEL expression of type ``list(string)``: a sentence for each fault, in the words of the rule's own
-    messages; an empty list admits. It may read ``object`` and the shared ``variables`` of ``workloads``. What it can't
+    messages; an empty list admits. It may read ``object`` and the shared ``variables``. What it can't
     decide it must not list, and on no object that the API server takes may it end in an error. ``%(name)s`` stands
     for the rule's parameter of that name; a percent sign of its own is written twice.
     """

@@ -9,7 +9,7 @@ from policies.admission.cel import one_line, strings
 from policies.admission.exceptions import CONFIG_MAP_NAME, not_excepted
 from policies.admission.kinds import resource_rules
 from policies.admission.model import AdmissionRule
-from policies.admission.workloads import needed
+from policies.admission.variables import needed
 from policies.configuration import Configuration
 
 # What these make has been judged at its owner: a Deployment's pods, a group's StatefulSets, a ScaledObject's HPA.

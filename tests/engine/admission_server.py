@@ -26,7 +26,9 @@ NAMESPACE, EXCEPTIONS_NAMESPACE = "admission-tests", "admission-tests-exceptions
 _POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 _BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-_RULE_OF_A_WARNING = re.compile(r"ValidatingAdmissionPolicy '([a-z-]+)\.policies\.gpu-inference' with binding '[^']+': (.*)")
+_RULE_OF_A_WARNING = re.compile(
+    r"ValidatingAdmissionPolicy '([a-z-]+)\.policies\.gpu-inference' with binding '[^']+': (.*)"
+)
 _COLLECTIONS = {
     "Pod": "/api/v1/namespaces/{}/pods",
     "Deployment": "/apis/apps/v1/namespaces/{}/deployments",
@@ -73,7 +75,9 @@ class AdmissionServer:
         """Create or change the policies and wait until the API server asks each of them."""
         with self.sandbox.api() as api:
             for name, labels in ((EXCEPTIONS_NAMESPACE, {}), (NAMESPACE, dict([NAMESPACE_LABEL]))):
-                _apply(api, f"/api/v1/namespaces/{name}", "v1", "Namespace", {"metadata": {"name": name, "labels": labels}})
+                _apply(
+                    api, f"/api/v1/namespaces/{name}", "v1", "Namespace", {"metadata": {"name": name, "labels": labels}}
+                )
             for file in crd_files("keda"):
                 if file.stem.endswith("scaledobjects"):
                     definition = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -102,15 +106,15 @@ class AdmissionServer:
     def policies(self) -> list[Object]:
         """The policies as the API server has them, with what its type checker says."""
         with self.sandbox.api() as api:
-            return [item for item in api.items(_POLICIES) if item["metadata"]["name"].endswith(".policies.gpu-inference")]
+            return [
+                item for item in api.items(_POLICIES) if item["metadata"]["name"].endswith(".policies.gpu-inference")
+            ]
 
     def dry_run(self, manifest: Object, namespace: str = NAMESPACE) -> Answer:
         """What the API server answers to the creation of ``manifest``, without creating it."""
         path = collection(manifest["kind"], namespace)
         body = manifest | {"metadata": manifest.get("metadata", {}) | {"namespace": namespace}}
-        self._connection.request(
-            "POST", f"{path}?dryRun=All", json.dumps(body), {"Content-Type": "application/json"}
-        )
+        self._connection.request("POST", f"{path}?dryRun=All", json.dumps(body), {"Content-Type": "application/json"})
         response = self._connection.getresponse()
         answer = json.loads(response.read())
         warnings = {}
@@ -135,11 +139,12 @@ def _apply(api: Api, path: str, version: str, kind: str, body: Object) -> None:
     while True:
         try:
             api.apply(path, {"apiVersion": version, "kind": kind} | body)
-            return
         except ApiError as error:  # a namespace that is being deleted, a definition not served yet
             if error.status == http.client.UNPROCESSABLE_ENTITY or time.monotonic() > deadline:
                 raise
             time.sleep(0.2)
+        else:
+            return
 
 
 # The real definition is no part of the toolchain: this one takes any group, and no policy here relies on its schema.

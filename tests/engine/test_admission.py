@@ -20,7 +20,13 @@ DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap::admission"
 COMPONENT = "gpu-inference:index:AdmissionPolicies::admission"
-EXCEPTION = {"rule": "shm-size", "object": "Deployment/excused", "reason": "a test", "owner": "tests", "until": "2999-12-31"}
+EXCEPTION = {
+    "rule": "shm-size",
+    "object": "Deployment/excused",
+    "reason": "a test",
+    "owner": "tests",
+    "until": "2999-12-31",
+}
 EXPIRED = EXCEPTION | {"object": "Deployment/expired", "until": "2026-01-31"}
 
 

@@ -91,7 +91,7 @@ def test_the_type_checker_of_the_api_server_finds_nothing(server: AdmissionServe
         assert warnings == [], policy["metadata"]["name"]
 
 
-# Combinations ----------------------------------------------------------------------------------------------------------
+# Combinations
 
 IMAGES = [
     "vllm/vllm-openai:v0.33.0",
@@ -339,7 +339,10 @@ SCALERS = [
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"},
             "maxReplicas": 4,
             "metrics": [
-                {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 60}}},
+                {
+                    "type": "Resource",
+                    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 60}},
+                },
                 {
                     "type": "Pods",
                     "pods": {

@@ -10,7 +10,8 @@ _HOST = "['cpu', 'memory']"
 # A metric's name, outside quotes and comments; a label's name holds no colon.
 _QUERIES_VLLM = pattern(r"""^(?:[^"\x27#]*[^"\x27#A-Za-z0-9_:])?vllm:[a-z]""")
 _SCALED_OBJECT = f"""
-dyn(object).spec.?triggers.orValue([]).exists(t, t.type == 'prometheus' && t.metadata.?query.orValue('').matches({_QUERIES_VLLM})) ?
+dyn(object).spec.?triggers.orValue([]).exists(t,
+  t.type == 'prometheus' && t.metadata.?query.orValue('').matches({_QUERIES_VLLM})) ?
   dyn(object).spec.triggers.filter(t, t.type in {_HOST}).map(t, string(t.type)) : []
 """
 _HPA = f"""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from policies.admission.cel import SEPARATOR, pattern
+from policies.admission.containers import SHELL
 from policies.admission.model import AdmissionRule
-from policies.admission.workloads import SHELL
 from policies.rules.env_literal_shell_var import RULE as PACK_RULE
 
 _NAME = r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?$"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from policies.admission.cel import pattern
+from policies.admission.containers import row_of
 from policies.admission.model import AdmissionRule
-from policies.admission.workloads import row_of
 from policies.rules.gloo_ifname_concrete import RULE as PACK_RULE
 
 _EXCLUDES = pattern(r"^\s*[=^]")

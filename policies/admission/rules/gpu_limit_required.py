@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from policies.admission.cel import pattern
+from policies.admission.containers import GPU
 from policies.admission.model import AdmissionRule
-from policies.admission.workloads import GPU
 from policies.rules.gpu_limit_required import RULE as PACK_RULE
 
 _LIMIT = "c.body.?resources.?limits[n]"

@@ -27,8 +27,8 @@ variables.servers.filter(c, c.sees_all && !({_FOLLOWS})).map(c, {{
   'grace': dyn(double(c.pod.?terminationGracePeriodSeconds.orValue(30)))
 }}).filter(s, s.before >= 0.0 && s.drain >= 0.0 && (s.before + s.drain == 0.0 || s.before + s.drain > s.grace)).map(s,
   s.before + s.drain == 0.0 ?
-  'nothing drains container ' + s.name + ': SIGTERM aborts running generations while new ones still arrive. Add preStop '
-  + 'sleep, --shutdown-timeout where the version has it, and a longer terminationGracePeriodSeconds.' :
+  'nothing drains container ' + s.name + ': SIGTERM aborts running generations while new ones still arrive. Add '
+  + 'preStop sleep, --shutdown-timeout where the version has it, and a longer terminationGracePeriodSeconds.' :
   'container ' + s.name + ' drains for ' + string(s.before + s.drain) + ' s and is killed after ' + string(s.grace)
   + ' s. Set terminationGracePeriodSeconds above that.')
 """,

@@ -26,6 +26,7 @@ variables.servers.filter(c, !({_FOLLOWS}) && !c.arguments.matches({pattern(_POOL
   && !c.arguments.split('{SEPARATOR}').exists(w, w.find(r'[^=]*$').matches({pattern("(?i)" + NO_GENERATION.pattern)}))
   && !{strings(_EMBEDDERS)}.exists(m, c.arguments.lowerAscii().contains(m))
   && {let("last", last_occurrence("c.arguments", "enable_prefix_caching"), f"last.matches({pattern(_IS_OFF)})")}).map(c,
-  'container ' + c.name + ' switches prefix caching off: every request computes its whole prompt again. Remove the flag.')
+  'container ' + c.name + ' switches prefix caching off: every request computes its whole prompt again. Remove the '
+  + 'flag.')
 """,
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from policies.admission.cel import SEPARATOR, let, pattern, strings
+from policies.admission.containers import row_of
 from policies.admission.flags import occurrences
 from policies.admission.model import AdmissionRule
-from policies.admission.workloads import row_of
 from policies.rules.secret_in_args import NO_SECRET, VARIABLES
 from policies.rules.secret_in_args import RULE as PACK_RULE
 

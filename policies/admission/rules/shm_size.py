@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from policies.admission.cel import let, pattern
+from policies.admission.containers import SHELL
 from policies.admission.model import AdmissionRule
-from policies.admission.workloads import SHELL
 from policies.rules.shm_size import RULE as PACK_RULE
 
 _IS_SHM = pattern("^/dev/+shm/*$")
@@ -21,7 +21,9 @@ _IS_MEMORY = f"""
 volumes.exists(v, has(v.emptyDir) ? v.emptyDir.?medium.orValue('') == 'Memory' :
   v.?hostPath.?path.orValue('').matches({_IS_SHM}))
 """
-_NEED_BYTES = "%(tolerance)s * double(%(gib_per_rank)s * r.ranks) * 1073741824.0"
+# Doubles throughout: an environment may state either parameter with a fraction, and CEL mixes no types.
+_NEED_GIB = "double(%(gib_per_rank)s) * double(r.ranks)"
+_NEED_BYTES = f"double(%(tolerance)s) * {_NEED_GIB} * 1073741824.0"
 _IS_SMALL = f"""
 volumes.exists(v, isQuantity(string(v.?emptyDir.?sizeLimit.orValue(dyn('')))) &&
   quantity(string(v.?emptyDir.?sizeLimit.orValue(dyn('')))).asApproximateFloat() < {_NEED_BYTES})
@@ -34,7 +36,7 @@ _FAULT = let(
         "volumes",
         _VOLUMES,
         f"!{_IS_MEMORY} ? 'on a /dev/shm that is no memory volume' : "
-        f"{_IS_SMALL} ? 'on a /dev/shm smaller than the ' + string(%(gib_per_rank)s * r.ranks) + ' GiB that they need' : ''",
+        f"{_IS_SMALL} ? 'on a /dev/shm smaller than the ' + string({_NEED_GIB}) + ' GiB that they need' : ''",
     ),
 )
 

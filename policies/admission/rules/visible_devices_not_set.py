@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from policies.admission.containers import row_of
 from policies.admission.model import AdmissionRule
-from policies.admission.workloads import row_of
 from policies.rules.visible_devices_not_set import RULE as PACK_RULE
 
 _IS_SET = f"""

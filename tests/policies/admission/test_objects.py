@@ -44,7 +44,9 @@ def test_levels_are_the_packs_own() -> None:
 
 
 def test_parameters_are_the_packs_own() -> None:
-    policy = policy_body(admission_rules()["liveness-tolerance"], configured({"liveness-tolerance": {"timeout_seconds": 7}}))
+    policy = policy_body(
+        admission_rules()["liveness-tolerance"], configured({"liveness-tolerance": {"timeout_seconds": 7}})
+    )
     assert "< 7 " in policy["spec"]["variables"][-1]["expression"]
 
 

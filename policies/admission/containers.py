@@ -1,7 +1,7 @@
-"""What the rules on pods share, as CEL variables of a policy: pod templates, containers, vLLM servers.
+"""The containers of a workload as CEL sees them: one list of maps over its one or two pod templates.
 
-Each container is a map: ``pod`` (its pod's spec), ``template`` (0 or 1: which pod template of the object), ``body``,
-``name``, ``image`` (as written), ``env`` (rows), ``gpus`` (-1 where it asks under two names), ``other_accelerator``, ``text`` (command and
+Each map holds ``pod`` (its pod's spec), ``template`` (0 or 1: which pod template), ``body``, ``name``, ``image`` (as
+written), ``env`` (rows), ``gpus`` (-1 where it asks under two names), ``other_accelerator``, ``text`` (command and
 args, see ``cel.SEPARATOR``), ``arguments`` (the part of ``text`` that a vLLM server gets; empty where no server can be
 seen), ``sees_all`` (whether no option can hide in a ``--config`` file, behind ``--`` or in a variable's value) and
 ``is_vllm``. Only a shell can read what stands under ``sh -c``: such a container shows no server here.
@@ -9,11 +9,8 @@ seen), ``sees_all`` (whether no option can hide in a ``--config`` file, behind `
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
-from policies.admission.cel import SEPARATOR, let, one_line, pattern
-from policies.admission.flags import doubt, switch, whole_number
+from policies.admission.cel import SEPARATOR, let, pattern
+from policies.admission.flags import switch
 from policies.workloads.pods import GPU_RESOURCE, OTHER_ACCELERATOR
 
 GPU = f"^(?:{GPU_RESOURCE.pattern})$"
@@ -33,9 +30,7 @@ _MENTIONS_VLLM = r"(?i)(^|/)[^/@]*vllm[^/@]*(@.*)?$"
 _STOCK_VLLM = r"(^|/)vllm-openai(:[^/@]*)?(@.*)?$"
 _LMCACHE = r"(^|/)lmcache/"
 _AWS_VLLM = r"deep-learning-containers.*/[^/:@]*vllm[^/:@]*(:[^/@]*)?(@.*)?$"
-_SERVER_FLAGS = switch(
-    "model", "tensor_parallel_size", "max_model_len", "served_model_name", "gpu_memory_utilization"
-)
+_SERVER_FLAGS = switch("model", "tensor_parallel_size", "max_model_len", "served_model_name", "gpu_memory_utilization")
 # A word that a variable gives is one word. After these it is a value; elsewhere it may be any option.
 _BEFORE_A_VALUE = (
     "serve",
@@ -55,14 +50,16 @@ _KNOWN_VALUE = f"(?:^{_NEXT}|{SEPARATOR}(?:{'|'.join(_BEFORE_A_VALUE)}){SEPARATO
 _ANY_VALUE = f"{SEPARATOR}\\$\\("
 _HIDES_MORE = f"{SEPARATOR}--(?:{SEPARATOR}|config[= {SEPARATOR}])"
 
-_PODS = """
+PODS = """
 object.kind == 'Pod' ? [dyn(object)] :
 object.kind == 'CronJob' ? [dyn(object).spec.jobTemplate.spec.template] :
 object.kind == 'LeaderWorkerSet' ?
-  (has(dyn(object).spec.leaderWorkerTemplate.leaderTemplate) ? [dyn(object).spec.leaderWorkerTemplate.leaderTemplate] : [])
+  (has(dyn(object).spec.leaderWorkerTemplate.leaderTemplate) ?
+    [dyn(object).spec.leaderWorkerTemplate.leaderTemplate] : [])
   + [dyn(object).spec.leaderWorkerTemplate.workerTemplate] :
 [dyn(object).spec.template]
 """
+"""CEL of the variable ``pods``: the pod templates of the object; a LeaderWorkerSet may have two."""
 
 
 def _of_both_templates(field: str) -> str:
@@ -83,8 +80,7 @@ _GPUS = let(
         "c.body.?resources.?requests.orValue({})",
         let(
             "names",
-            f"[limits.filter(n, n.matches({pattern(GPU)})), "
-            f"requests.filter(n, n.matches({pattern(GPU)}))]",
+            f"[limits.filter(n, n.matches({pattern(GPU)})), requests.filter(n, n.matches({pattern(GPU)}))]",
             "names[0].size() + names[1].size() == 0 ? 0 : names[0].size() > 1 || names[1].size() > 1 ? -1 : "
             + let(
                 "stated",
@@ -107,9 +103,8 @@ _SEES_ALL = (
     f"!arguments.matches({pattern(_HIDES_MORE)}) && "
     f"arguments.findAll({pattern(_ANY_VALUE)}).size() == arguments.findAll({pattern(_KNOWN_VALUE)}).size()"
 )
-_TEXT = (
-    f"(c.body.?command.orValue([]) + c.body.?args.orValue([])).map(w, '{SEPARATOR}' + string(w) + '{SEPARATOR}').join('')"
-)
+_WORDS = "(c.body.?command.orValue([]) + c.body.?args.orValue([]))"
+_TEXT = f"{_WORDS}.map(w, '{SEPARATOR}' + string(w) + '{SEPARATOR}').join('')"
 _HAS_OTHER_ACCELERATOR = (
     "[c.body.?resources.?limits.orValue({}), c.body.?resources.?requests.orValue({})].exists(section, "
     f"section.exists(n, n.matches({pattern(_OTHER_ACCELERATOR)})))"
@@ -125,57 +120,14 @@ _CONTAINER = f"""
 """
 
 
-def _described(field: str) -> str:
-    described = let("text", _TEXT, let("arguments", _ARGUMENTS, _CONTAINER))
-    described = let("image", "string(c.body.?image.orValue(dyn('')))", described)
-    return f"({_of_both_templates(field)}).map(c, {described})"
-
-
-_RAY = f"[= {SEPARATOR}]ray{SEPARATOR}|multi-node-serving\\.sh|run_cluster\\.sh"
-_ONE_RANK_HERE = ("data_parallel_rank", "data_parallel_external_lb")
-
-
-def _parallelism() -> str:
-    def whole(dest: str, default: int = 1) -> str:
-        return whole_number("c.arguments", dest, default)
-
-    local = whole("data_parallel_size_local", -2)
-    one_here = f"c.arguments.matches({pattern(switch(*_ONE_RANK_HERE))})"
-    local = let("local", local, f"local != -2 ? local : {one_here} ? 1 : {whole('data_parallel_size')}")
-    unsure = f"c.arguments.matches({pattern(doubt(*_ONE_RANK_HERE))}) || c.arguments.matches({pattern(_RAY)})"
-    sizes = (
-        f"{{'server': dyn(c), 'tp': dyn({whole('tensor_parallel_size')}), 'pp': dyn({whole('pipeline_parallel_size')}), "
-        f"'dp': dyn({local}), 'nodes': dyn({whole('nnodes')})}}"
-    )
-    decided = "s.tp > 0 && s.pp > 0 && s.dp >= 0 && s.nodes > 0"
-    return f"variables.servers.filter(c, c.sees_all && !({unsure})).map(c, {sizes}).filter(s, {decided})"
-
-
-VARIABLES: dict[str, str] = {
-    "pods": one_line(_PODS),
-    "containers": one_line(_described("?containers")),
-    "init_containers": one_line(_described("?initContainers")),
-    "all_containers": "variables.containers + variables.init_containers",
-    "servers": "variables.containers.filter(c, c.arguments != '')",
-    # TP, PP, data-parallel ranks in this pod, and nodes, of the servers whose flags show them.
-    "parallelism": _parallelism(),
-}
-"""The shared variables in an order in which each reads only those before it."""
+def described(field: str) -> str:
+    """CEL of the variables ``containers`` and ``init_containers``; reads ``pods``."""
+    container = let("text", _TEXT, let("arguments", _ARGUMENTS, _CONTAINER))
+    container = let("image", "string(c.body.?image.orValue(dyn('')))", container)
+    return f"({_of_both_templates(field)}).map(c, {container})"
 
 
 def row_of(container: str, name: str) -> str:
     """CEL: the (last) env row of that name, in a list of one; an empty list where there is none."""
     rows = f"{container}.env.filter(e, e.name == '{name}')"
     return let("rows", rows, "rows.size() == 0 ? [] : [rows[rows.size() - 1]]")
-
-
-def needed(expression: str) -> Iterator[tuple[str, str]]:
-    """The shared variables that an expression reads, directly or through others, in their order."""
-    wanted = set(re.findall(r"variables\.(\w+)", expression))
-    for name, text in reversed(VARIABLES.items()):
-        if name in wanted:
-            wanted |= set(re.findall(r"variables\.(\w+)", text))
-    for name, text in VARIABLES.items():
-        if name in wanted:
-            yield name, text
-
