@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -20,17 +21,18 @@ DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap::admission"
 COMPONENT = "gpu-inference:index:AdmissionPolicies::admission"
-EXCEPTION = {
+EXCEPTION: dict[str, Any] = {
     "rule": "shm-size",
     "object": "Deployment/excused",
     "reason": "a test",
     "owner": "tests",
     "until": "2999-12-31",
 }
-EXPIRED = EXCEPTION | {"object": "Deployment/expired", "until": "2026-01-31"}
+# A date without quotes, as people write it in YAML.
+EXPIRED = EXCEPTION | {"object": "Deployment/expired", "until": datetime.date(2026, 1, 31)}
 
 
-def with_admission(*exceptions: dict[str, str]) -> Any:
+def with_admission(*exceptions: dict[str, Any]) -> Any:
     def change(config: dict[str, Any]) -> None:
         config["gpu-inference:admission"] = {"enabled": True, "exceptions": list(exceptions)}
 
