@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 
 from sandbox.control_plane import Sandbox
 from sandbox.errors import SandboxError
-from sandbox.node_groups import read_node_groups
 from sandbox.stacks.pending_creates import exists, has_pending_operations, pending_creates
 from sandbox.stacks.stale_locks import remove_stale
 from sandbox.stacks.workspace import Workspace
@@ -59,7 +58,7 @@ def _program_flags(workspace: Workspace) -> list[str]:
 
 def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
     workspace.check_stack_file()
-    sandbox.up(read_node_groups(workspace.stack_file))
+    sandbox.up()
     workspace.prepare()
     for lock in remove_stale(workspace.state, workspace.stack):
         report(f"Removed the lock that a run of {lock.since} (process {lock.pid}) left when it died")

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from sandbox.cloud import plugins
 from sandbox.errors import InputError, SandboxError
 from sandbox.state_folder import StateFolder, write_private
 from toolchain.installed import prepare_pulumi_home, pulumi_cli
@@ -28,6 +29,7 @@ class Workspace:
 
     def __init__(self, folder: StateFolder, stack: str) -> None:
         self.stack = stack
+        self._folder = folder
         self.stack_file = REPOSITORY / "stacks" / f"Pulumi.{stack}.yaml"
         self.state = folder.pulumi / "state"
         self.project = folder.pulumi / "project"
@@ -47,6 +49,7 @@ class Workspace:
         for made in (self.state, self.project, self.config_file.parent):
             made.mkdir(parents=True, exist_ok=True)
         self.environment = prepare_pulumi_home(self._home) | self.variables()
+        plugins.install(self._home, self._folder)
         project = yaml.safe_load((REPOSITORY / "Pulumi.yaml").read_text(encoding="utf-8"))
         bare = {"name": project["name"], "runtime": "python"}
         (self.project / "Pulumi.yaml").write_text(yaml.safe_dump(bare), encoding="utf-8")
