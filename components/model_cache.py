@@ -1,7 +1,7 @@
 """The shared cache of model weights: one claim that every replica mounts.
 
-Inputs: claim name, size in GiB, storage class. Outputs: ``claim_name``. Creates: one PersistentVolumeClaim, ReadWriteMany,
-so that replicas on different nodes share one copy (a ReadWriteOnce claim keeps the second pod Pending).
+Inputs: claim name, size in GiB, storage class. Outputs: ``claim_name``. Creates: one PersistentVolumeClaim,
+ReadWriteMany, so that replicas on different nodes share one copy (ReadWriteOnce keeps the second pod Pending).
 Replacement: name, storage class and access mode replace the claim and lose the weights; the size may only grow.
 """
 

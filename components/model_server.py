@@ -1,7 +1,8 @@
 """One model served by vLLM on GPU nodes, tensor parallelism inside one NVLink domain.
 
-Inputs: a ``ModelServerPlan`` (all numbers decided), the name of the cache claim. Outputs: ``name``, ``endpoint`` (inside
-the cluster). Creates: Deployment, Service, PodDisruptionBudget, PodMonitor. The Hugging Face token is an existing Secret.
+Inputs: a ``ModelServerPlan`` (all numbers decided), the name of the cache claim. Outputs: ``deployment``, ``endpoint``
+(inside the cluster). Creates: Deployment, Service, PodDisruptionBudget, PodMonitor. The Hugging Face token is a key of
+an existing Secret.
 Replacement: the name replaces everything. Anything in the pod rolls the pods one at a time, without spare GPUs.
 Day two: KEDA owns ``replicas`` where an autoscaler is set.
 """
@@ -39,7 +40,8 @@ class ModelServer(pulumi.ComponentResource):
         custom_resource_definitions: tuple[pulumi.Resource, ...],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(TYPE, name, plan.args.plain(), opts)
+        # The autoscaler is a component of its own: its values are no change of this one.
+        super().__init__(TYPE, name, plan.args.model_copy(update={"autoscaler": None}).plain(), opts)
         child = pulumi.ResourceOptions(parent=self)
         timeouts = _timeouts(plan, max_replicas)
 
