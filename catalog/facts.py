@@ -42,6 +42,8 @@ def unknown(kind: str, name: str, known: Iterable[str], hint: str = "") -> Unkno
     names = sorted(known)
     folded = {candidate.lower(): candidate for candidate in names}
     close = [folded[match] for match in difflib.get_close_matches(name.lower(), list(folded), n=3, cutoff=0.5)]
-    listed = ", ".join(names[:_LISTED_NAMES]) + (f" and {len(names) - _LISTED_NAMES} more" if len(names) > _LISTED_NAMES else "")
+    listed = ", ".join(names[:_LISTED_NAMES]) + (
+        f" and {len(names) - _LISTED_NAMES} more" if len(names) > _LISTED_NAMES else ""
+    )
     suggestion = f"did you mean {', '.join(close)}?" if close else f"known: {listed}."
     return UnknownFactError(f"unknown {kind} {name!r}: {suggestion}{' ' + hint if hint else ''}")

@@ -1,4 +1,4 @@
-"""A model from a Hugging Face ``config.json``: a file, a folder that holds one, or an id where a cache or hub is reachable.
+"""A model from a Hugging Face ``config.json``: a file, a folder, or an id where a cache or hub is reachable.
 
 Only field names and defaults of transformers' own config classes are relied on. No dependency on huggingface_hub:
 the cache is a folder tree, the hub one HTTPS request to ``HF_ENDPOINT``, which must be set on purpose.
@@ -65,9 +65,17 @@ class _Fields:
 
 
 def _weights_dtype(config: dict[str, Any], text: dict[str, Any], origin: str) -> WeightsDtype:
-    quantisation = config.get("quantization_config") or text.get("quantization_config") or config.get("compression_config")
+    quantisation = (
+        config.get("quantization_config") or text.get("quantization_config") or config.get("compression_config")
+    )
     if not quantisation:
-        stored = str(text.get("torch_dtype") or text.get("dtype") or config.get("torch_dtype") or config.get("dtype") or "bfloat16")
+        stored = str(
+            text.get("torch_dtype")
+            or text.get("dtype")
+            or config.get("torch_dtype")
+            or config.get("dtype")
+            or "bfloat16"
+        )
         return _DTYPES.get(stored.removeprefix("torch."), "bf16")
     method = str(quantisation.get("quant_method", "")).lower()
     if method == "compressed-tensors":
@@ -85,12 +93,14 @@ def _weights_dtype(config: dict[str, Any], text: dict[str, Any], origin: str) ->
     if method in ("awq", "gptq", "auto-round", "auto_round", "intel/auto-round"):
         return "int8" if int(quantisation.get("bits", quantisation.get("w_bit", 4))) == 8 else "int4"
     raise ConfigError(
-        f"{origin}: quant_method {method!r} is not known here; known: awq, gptq, auto-round, fp8, fbgemm_fp8, modelopt, "
-        "mxfp4, bitsandbytes, compressed-tensors"
+        f"{origin}: quant_method {method!r} is not known here; known: awq, gptq, auto-round, fp8, fbgemm_fp8, "
+        "modelopt, mxfp4, bitsandbytes, compressed-tensors"
     )
 
 
-def _sliding(text: dict[str, Any], fields: _Fields, layers: int, model_type: str) -> tuple[int, int | None, AttentionKind | None]:
+def _sliding(
+    text: dict[str, Any], fields: _Fields, layers: int, model_type: str
+) -> tuple[int, int | None, AttentionKind | None]:
     """(sliding layers, window in tokens, attention kind) of hybrids; (0, None, None) elsewhere."""
     chunk = fields.optional("attention_chunk_size")
     if chunk and model_type.startswith("llama4"):
@@ -107,12 +117,14 @@ def _sliding(text: dict[str, Any], fields: _Fields, layers: int, model_type: str
     elif model_type.startswith("gemma3"):
         sliding = layers - layers // 6
     else:
-        # Qwen2 names a window and switches it off; vLLM gives Mistral 0.1 one window for all layers, which full attention bounds.
+        # Qwen2 names a window and switches it off; Mistral 0.1 has one for all layers, which full attention bounds.
         sliding = 0
     return (sliding, window, "hybrid-swa") if sliding and window else (0, None, None)
 
 
-def _mixture(text: dict[str, Any], fields: _Fields, layers: int, intermediate: int, model_type: str) -> MixtureOfExperts | None:
+def _mixture(
+    text: dict[str, Any], fields: _Fields, layers: int, intermediate: int, model_type: str
+) -> MixtureOfExperts | None:
     experts = fields.optional("n_routed_experts", "num_local_experts", "num_experts")
     if not experts:
         return None
@@ -152,7 +164,9 @@ def _linear(text: dict[str, Any], fields: _Fields, layers: int) -> LinearAttenti
         return None
     kinds = text.get("layer_types")
     interval = fields.optional("full_attention_interval") or 4
-    count = sum(kind == "linear_attention" for kind in kinds) if isinstance(kinds, list) else layers - layers // interval
+    count = (
+        sum(kind == "linear_attention" for kind in kinds) if isinstance(kinds, list) else layers - layers // interval
+    )
     return LinearAttention(
         layers=count,
         key_heads=fields.required("linear_num_key_heads"),
@@ -172,7 +186,7 @@ def _rope_cache_tokens(text: dict[str, Any], context: int) -> int | None:
 
 
 def model_from_config(config: dict[str, Any], *, name: str, origin: str) -> Model:
-    """The model that a parsed config.json describes; ``origin`` names it in errors. Weights are counted from dimensions.
+    """The model that a parsed config.json describes, its parameters counted; ``origin`` names it in errors.
 
     Raises:
         ConfigError: fields are missing or of a wrong type, or the quantisation is not known.
@@ -189,7 +203,9 @@ def model_from_config(config: dict[str, Any], *, name: str, origin: str) -> Mode
     sliding_layers, window, kind = _sliding(text, fields, layers, model_type)
     latent, linear = _latent(fields), _linear(text, fields, layers)
     attention: AttentionKind = "mla" if latent else "hybrid-gdn" if linear else kind or "gqa"
-    head_dim = fields.optional("head_dim") or (latent.qk_nope_head_dim + latent.qk_rope_head_dim if latent else hidden // heads)
+    head_dim = fields.optional("head_dim") or (
+        latent.qk_nope_head_dim + latent.qk_rope_head_dim if latent else hidden // heads
+    )
     encoder = model_type in _ENCODERS
     context = fields.optional("max_position_embeddings", "n_positions", "seq_length") or 0
     if context == 0:

@@ -74,7 +74,7 @@ def engine_of(version: VllmVersion) -> Engine:
 def memory_generation(
     version: VllmVersion, *, mixture_of_experts: bool = False, engine: Engine | None = None
 ) -> MemoryGeneration:
-    """The generation that ``version`` belongs to; ``engine`` overrides the version's default engine (0.8 to 0.10 had both)."""
+    """The generation that ``version`` belongs to; ``engine`` overrides its default (0.8 to 0.10 had both)."""
     rows = generations()
     if (engine or engine_of(version)) == "V0":
         return rows[0]
@@ -84,7 +84,7 @@ def memory_generation(
 
 
 def batch_defaults(version: VllmVersion, gpu_memory_gib: float, architecture: str | None = None) -> BatchDefaults:
-    """The limits that ``vllm serve`` takes on such a GPU where no flag sets them. ``architecture`` as in the GPU table."""
+    """The limits that ``vllm serve`` takes on such a GPU without flags. ``architecture`` as in the GPU table."""
     fitting = [
         row
         for row in _batch_defaults()

@@ -31,7 +31,7 @@ class Autoscaler(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         body = scaled_object_body(plan, max_replicas, prometheus_address)
-        super().__init__(TYPE, name, {"max_replicas": max_replicas, "prometheus_address": prometheus_address}, opts)
+        super().__init__(TYPE, name, {"scaled_object": body["spec"]}, opts)
         kubernetes.apiextensions.CustomResource(
             name,
             api_version=body["apiVersion"],

@@ -39,7 +39,8 @@ class ModelServer(pulumi.ComponentResource):
         custom_resource_definitions: tuple[pulumi.Resource, ...],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(TYPE, name, plan.args.plain(), opts)
+        # The autoscaler is a component of its own: its values are no change of this one.
+        super().__init__(TYPE, name, plan.args.model_copy(update={"autoscaler": None}).plain(), opts)
         child = pulumi.ResourceOptions(parent=self)
         timeouts = _timeouts(plan, max_replicas)
 

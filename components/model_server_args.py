@@ -30,8 +30,8 @@ class AutoscalerArgs(Args):
     """At least 1: vLLM's own metrics vanish at zero replicas, so nothing would wake it."""
     max_replicas: Annotated[int, Field(ge=1, le=1000)] | None = None
     """None: what the node group can ever hold."""
-    waiting_requests_per_replica: Annotated[int, Field(ge=1, le=100_000)] = 5
-    """Queued requests for each replica before another is added (AverageValue)."""
+    waiting_requests_per_replica: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """Queued requests for each replica before another is added (AverageValue); None: from sizing, the article's 5."""
     kv_cache_usage: Annotated[float, Field(gt=0, lt=1)] = 0.85
     """Share of KV-cache blocks in use, the fullest replica's (Value)."""
     polling_interval_seconds: PositiveSeconds = 15

@@ -29,6 +29,7 @@ class ModelServerPlan:
     memory_request_gib: int
     memory_limit_gib: int
     max_num_seqs: int
+    waiting_requests_per_replica: int
     startup_budget_seconds: int
 
     @property

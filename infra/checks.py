@@ -11,7 +11,9 @@ from catalog.facts import UnknownFactError
 from catalog.instance_types import InstanceType, instance_type
 from components.model_server_args import ModelServerArgs
 from infra.node_capacity import minimum_replicas, replica_capacity
+from infra.plans import summary_of
 from infra.settings import Problem, StackSettings
+from sizing.errors import SizingError
 
 
 def check(settings: StackSettings) -> list[Problem]:
@@ -59,11 +61,10 @@ def _model_server(settings: StackSettings, index: int) -> Iterator[Problem]:
     server = settings.model_servers[index]
     path = f"model_servers[{index}]"
     nodes = instance_type(settings.node_group(server.node_group).instance_type)
-    parallelism = [*_parallelism(server, nodes, path)]
-    yield from parallelism
-    yield from _lengths(server, path)
-    yield from _dtype(server, path)
-    if not parallelism:
+    found = [*_parallelism(server, nodes, path), *_lengths(server, path), *_dtype(server, path)]
+    yield from found
+    if not found:
+        yield from _fits(server, nodes, path)
         yield from _replicas(settings, server, path)
 
 
@@ -96,6 +97,16 @@ def _dtype(server: ModelServerArgs, path: str) -> Iterator[Problem]:
     if server.kv_cache_dtype not in allowed:
         message = f"{server.kv_cache_dtype!r} is not known to vLLM {server.version}; allowed: {', '.join(allowed)}"
         yield Problem(f"{path}.kv_cache_dtype", message)
+
+
+def _fits(server: ModelServerArgs, nodes: InstanceType, path: str) -> Iterator[Problem]:
+    try:
+        summary = summary_of(server, nodes)
+    except SizingError as error:
+        yield Problem(path, str(error))
+        return
+    if not summary.fits:
+        yield Problem(path, f"{server.model} on {server.tensor_parallel_size} x {nodes.gpu}: {summary.reason}")
 
 
 def _replicas(settings: StackSettings, server: ModelServerArgs, path: str) -> Iterator[Problem]:

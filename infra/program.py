@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -13,6 +14,7 @@ from components.custom_resource_definitions import CustomResourceDefinitions
 from components.model_cache import ModelCache
 from components.model_server import ModelServer
 from components.serving_namespace import ServingNamespace
+from infra.cost import gpus, usd_per_hour
 from infra.node_capacity import maximum_replicas
 from infra.plans import plan
 from infra.settings import StackSettings
@@ -39,7 +41,7 @@ def compose(settings: StackSettings, stack: str, kubeconfig: Path, definition_fi
     ModelCache("model-cache", settings.model_cache, namespace=settings.namespace.name, opts=in_namespace)
 
     endpoints: dict[str, pulumi.Output[str]] = {}
-    limits: dict[str, dict[str, int | float | str]] = {}
+    models: dict[str, dict[str, Any]] = {}
     for args in settings.model_servers:
         decided = plan(settings, args)
         most = maximum_replicas(settings, args)
@@ -62,8 +64,10 @@ def compose(settings: StackSettings, stack: str, kubeconfig: Path, definition_fi
                 ),
             )
         endpoints[args.name] = server.endpoint
-        limits[args.name] = decided.limits
+        models[args.name] = decided.outputs(most)
     pulumi.export("namespace", namespace.name)
     pulumi.export("kubeconfig", str(kubeconfig))
     pulumi.export("endpoints", endpoints)
-    pulumi.export("models", limits)
+    pulumi.export("models", models)
+    pulumi.export("gpus", gpus(settings))
+    pulumi.export("usd_per_hour", usd_per_hour(settings))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import gc
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -91,4 +92,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # The process ends with its answer: collecting garbage among a thousand parsed manifests takes half of its time.
+    gc.disable()
     sys.exit(main())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Generic, TypeVar
 
-from policies.unknowns import mapping, mappings, sequence, text
+from policies.unknowns import is_unknown, mapping, mappings, sequence, text
 from policies.workloads.pods import LEADER_WORKER_SET, RAY_KINDS, PodTemplate
+
+Item = TypeVar("Item")
 
 
 def selects(selector: Any, labels: Mapping[str, Any]) -> bool:
@@ -52,3 +54,36 @@ def pod_labels(pod: PodTemplate) -> dict[str, Any]:
         if owner.kind == "RayCluster":
             added["ray.io/cluster"] = owner.name
     return {**added, **pod.labels}
+
+
+class LabelIndex(Generic[Item]):
+    """Things with labels in namespaces, found by a selector without asking each of them."""
+
+    def __init__(self, entries: Iterable[tuple[str, Mapping[str, Any], Item]]) -> None:
+        self._all: dict[str, list[tuple[Mapping[str, Any], Item]]] = {}
+        self._by_pair: dict[tuple[str, str, str | None], list[tuple[Mapping[str, Any], Item]]] = {}
+        for namespace, labels, item in entries:
+            entry = (labels, item)
+            self._all.setdefault(namespace, []).append(entry)
+            for key, value in labels.items():
+                # A value that is not known yet may be any: such a thing stands under each value of the key.
+                known = None if is_unknown(value) else text(value)
+                self._by_pair.setdefault((namespace, key, known), []).append(entry)
+
+    def selected(self, selector: Any, namespaces: Iterable[str] | None) -> list[Item]:
+        """The things in these namespaces (None: in all) that a selector takes.
+
+        Raises:
+            NotDecidedError: a part that decides is not known yet.
+        """
+        found = []
+        for namespace in self._all if namespaces is None else namespaces:
+            found += [item for labels, item in self._candidates(selector, namespace) if selects(selector, labels)]
+        return found
+
+    def _candidates(self, selector: Any, namespace: str) -> list[tuple[Mapping[str, Any], Item]]:
+        for key, value in mapping(mapping(selector).get("matchLabels")).items():
+            written = text(value)
+            exact = self._by_pair.get((namespace, key, written), [])
+            return exact if written is None else [*exact, *self._by_pair.get((namespace, key, None), [])]
+        return self._all.get(namespace, [])

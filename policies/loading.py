@@ -20,15 +20,24 @@ from policies.model import Resource
 from policies.unknowns import Unknown, at, text
 
 # libyaml's loader where the wheel has it: five times as fast as the Python one.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SUFFIXES = {".yaml", ".yml", ".json"}
-# Markers in Pulumi's JSON: a value that a preview does not know, and the key and kinds of special objects
-# (sdk/go/common/resource/properties.go).
-_UNKNOWN_MARKER = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+# Markers in Pulumi's JSON: what stands for a value that a preview does not know (one a kind of value), and the key and
+# kinds of special objects (sdk/go/common/resource/plugin/rpc.go and properties.go).
+_UNKNOWN_MARKERS = {
+    "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+    "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+    "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+    "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+    "030794c1-ac77-496b-92df-f27374a8bd58",
+    "e48ece36-62e2-4504-bad9-02848725956a",
+    "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+}
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a public marker, not a secret
 _RESOURCE_REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e"
 _MAX_DEPTH = 100
+_MAP, _SEQUENCE, _TEXT = (f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str"))
 
 
 class InputError(Exception):
@@ -88,51 +97,93 @@ def parse(content: str, file: str) -> list[Resource]:
     return list(_from_yaml(content, file))
 
 
+class _Loader(_BASE):  # type: ignore[misc]  # the base is chosen at run time
+    """The safe loader with its two slow steps remembered: manifests repeat the same few keys and values."""
+
+    def __init__(self, content: str, file: str) -> None:
+        super().__init__(content)
+        self.file = file
+        self._hint = _template_hint(content)
+        self._tags: dict[Any, str] = {}
+        self._scalars: dict[tuple[str, str], Any] = {}
+        self._built: dict[int, Any] = {}
+        self._open: set[int] = set()
+
+    def resolve(self, kind: type, value: str | None, implicit: Any) -> str:
+        """The tag of a node, as the base finds it."""
+        key = (kind, value, implicit)
+        tag = self._tags.get(key)
+        if tag is None:
+            tag = self._tags[key] = super().resolve(kind, value, implicit)
+        return tag
+
+    def build(self, node: Any) -> Any:
+        """The plain data of a node; aliases share one object.
+
+        Raises:
+            InputError: an anchor that contains itself: no manifest does, and rules would never end.
+        """
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node)
+        if id(node) in self._built:
+            return self._built[id(node)]
+        if id(node) in self._open or len(self._open) > _MAX_DEPTH:
+            raise InputError(f"{self._place(node)}: an anchor contains itself, or nesting is too deep")
+        self._open.add(id(node))
+        if node.tag not in (_MAP, _SEQUENCE):
+            built = self.construct_object(node, deep=True)
+        elif isinstance(node, yaml.SequenceNode):
+            built = [self.build(child) for child in node.value]
+        else:
+            self.flatten_mapping(node)
+            built = {self._key(key): self.build(value) for key, value in node.value}
+        self._open.discard(id(node))
+        self._built[id(node)] = built
+        return built
+
+    def _scalar(self, node: Any) -> Any:
+        if node.tag == _TEXT:
+            return node.value
+        key = (node.tag, node.value)
+        if key not in self._scalars:
+            self._scalars[key] = self.construct_object(node)
+        return self._scalars[key]
+
+    def _key(self, node: Any) -> Any:
+        if not isinstance(node, yaml.ScalarNode):
+            raise InputError(f"{self._place(node)}: a list or a mapping can't be a key{self._hint}")
+        return self._scalar(node)
+
+    def _place(self, node: Any) -> str:
+        return f"{self.file}:{node.start_mark.line + 1}"
+
+
 def _from_yaml(content: str, file: str) -> Iterator[Resource]:
-    loader = _LOADER(content)
+    loader: Any = None
     try:
+        loader = _Loader(content, file)
         while loader.check_node():
             node = loader.get_node()
-            _refuse_cycles(node, file)
-            body = loader.construct_document(node)
-            yield from _manifests(body, node, file)
+            yield from _manifests(loader.build(node), node, file)
     except yaml.YAMLError as error:
         raise InputError(_yaml_error(error, content, file)) from None
     except RecursionError:
         raise InputError(f"{file}: nested too deeply to be a manifest") from None
-    except (ValueError, TypeError, OverflowError) as error:  # e.g. a date with month 13, or a list as a key
+    except (ValueError, TypeError, OverflowError) as error:  # a date with month 13, a character that isn't text
         raise InputError(f"{file}: not a readable YAML value: {error}") from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
 
 
 def _yaml_error(error: yaml.YAMLError, content: str, file: str) -> str:
     mark = getattr(error, "problem_mark", None)
     place = f"{file}:{mark.line + 1}" if mark else file
-    hint = (
-        " (a Helm template? render it first: helm template … | python -m policies.check -)" if "{{" in content else ""
-    )
-    return f"{place}: not valid YAML: {getattr(error, 'problem', None) or error}{hint}"
+    return f"{place}: not valid YAML: {getattr(error, 'problem', None) or error}{_template_hint(content)}"
 
 
-def _refuse_cycles(node: Any, file: str) -> None:
-    """An anchor may contain itself; no manifest does, and rules would never end."""
-    open_nodes: set[int] = set()
-    done: set[int] = set()
-
-    def visit(current: Any, depth: int) -> None:
-        if id(current) in done or isinstance(current, yaml.ScalarNode):
-            return
-        if id(current) in open_nodes or depth > _MAX_DEPTH:
-            raise InputError(f"{file}:{current.start_mark.line + 1}: an anchor contains itself, or nesting is too deep")
-        open_nodes.add(id(current))
-        for child in current.value:
-            for part in child if isinstance(child, tuple) else (child,):
-                visit(part, depth + 1)
-        open_nodes.discard(id(current))
-        done.add(id(current))
-
-    visit(node, 0)
+def _template_hint(content: str) -> str:
+    return " (a Helm template? helm template … | python -m policies.check -)" if "{{" in content else ""
 
 
 def _manifests(body: Any, node: Any, file: str, prefix: BodyPath = ()) -> Iterator[Resource]:
@@ -181,7 +232,7 @@ def _from_json(data: Any, content: str, file: str) -> Iterator[Resource]:
     @cache
     def root() -> Any:
         try:
-            return yaml.compose(content, Loader=_LOADER)
+            return yaml.compose(content, Loader=_BASE)
         except yaml.YAMLError:
             return None  # JSON that YAML reads differently (tabs): findings then point at line 1
 
@@ -238,7 +289,8 @@ def pulumi_resource(token: str, name: str, body: Any, **where: Any) -> Resource:
     properties = body if isinstance(body, dict) else {}
     parts = token.split(":")
     is_ours = parts[0] == "kubernetes" and len(parts) == 3
-    is_object = is_ours and not parts[1].startswith(("helm.sh", "yaml", "kustomize"))
+    # A …Patch is part of somebody else's object, which the rest of it is needed to judge.
+    is_object = is_ours and not parts[1].startswith(("helm.sh", "yaml", "kustomize")) and not parts[2].endswith("Patch")
     if not is_object:
         return Resource(token, name, properties, **where)
     # kubernetes:core/v1:Service has apiVersion v1.
@@ -264,15 +316,17 @@ def plain(value: Any, path: str) -> Any:
         return {key: plain(item, f"{path}.{key}" if path else key) for key, item in value.items()}
     if isinstance(value, list):
         return [plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
-    if value == _UNKNOWN_MARKER:
-        return Unknown(path)
+    if isinstance(value, str):
+        return Unknown(path) if value in _UNKNOWN_MARKERS else value
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
 
 
 def _secret(value: dict[str, Any], path: str) -> Any:
-    """A secret's content where the export shows it; rules need it (a token in clear text), messages never repeat it."""
+    """A secret's content where it is shown; rules need it (a token in clear text), messages never repeat it."""
+    if "value" in value:  # as the engine sends it to a policy pack
+        return plain(value["value"], path)
     try:
         return plain(json.loads(value["plaintext"]), path)
     except (KeyError, TypeError, ValueError):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
-from policies.model import Resource
-from policies.unknowns import mappings, sequence, text, whole
+from policies.model import Resource, ResourceSet
+from policies.monitors import PodKey, pod_index, pod_key
+from policies.unknowns import NotDecidedError, mappings, sequence, text, whole
+from policies.workloads.pods import PodTemplate
 
 NETWORK_POLICY = "NetworkPolicy.networking.k8s.io"
 Direction = Literal["ingress", "egress"]
@@ -20,6 +23,28 @@ def isolates(policy: Resource, direction: Direction) -> bool:
     if types is None:
         return direction == "ingress" or bool(sequence(policy.at("spec", "egress")))
     return direction in {(text(item) or "").lower() for item in sequence(types)}
+
+
+def isolated_pods(policy: Resource, resources: ResourceSet) -> list[PodTemplate]:
+    """The pods here that a policy is about. Raises NotDecidedError where that is not known yet."""
+    return pod_index(resources).selected(policy.at("spec", "podSelector") or {}, [policy.namespace])
+
+
+@lru_cache(maxsize=8)
+def _policies_by_pod(resources: ResourceSet) -> dict[PodKey, list[Resource]]:
+    found: dict[PodKey, list[Resource]] = {}
+    for policy in resources.of(NETWORK_POLICY):
+        try:
+            for pod in isolated_pods(policy, resources):
+                found.setdefault(pod_key(pod), []).append(policy)
+        except NotDecidedError:
+            continue
+    return found
+
+
+def policies_of(pod: PodTemplate, resources: ResourceSet) -> list[Resource]:
+    """The policies that are about a template's pods: what one of them opens, another need not."""
+    return _policies_by_pod(resources).get(pod_key(pod), [])
 
 
 def opens_port(rule: Mapping[str, Any], port: int, names: set[str], protocol: str) -> bool:

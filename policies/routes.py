@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from policies.label_selectors import equal_labels, pod_labels
 from policies.model import Resource, ResourceSet
-from policies.monitors import SERVICE, vllm_pods
+from policies.monitors import SERVICE, pods_behind, vllm_among
 from policies.unknowns import NotDecidedError, mapping, mappings, text, whole
-from policies.workloads.pods import POD_OWNERS, pod_templates
 
 HTTP_ROUTE = "HTTPRoute.gateway.networking.k8s.io"
 AI_ROUTE = "AIGatewayRoute.aigateway.envoyproxy.io"
@@ -30,18 +28,10 @@ def service_backend(name: str, namespace: str, resources: ResourceSet) -> Backen
     service = resources.named(SERVICE, name, namespace)
     if service is None:
         return "unknown"
-    selector = mapping(service.at("spec", "selector"))
-    if not selector:
-        return "unknown"
-    for vllm in vllm_pods(resources):
-        if vllm.pod.resource.namespace == namespace and equal_labels(selector, pod_labels(vllm.pod)):
-            return "vllm"
-    for owner in resources.of(*POD_OWNERS):
-        if owner.namespace == namespace and any(
-            equal_labels(selector, pod_labels(pod)) for pod in pod_templates(owner)
-        ):
-            return "other"
-    return "unknown"
+    pods = pods_behind(service, resources)
+    if vllm_among(pods, resources):
+        return "vllm"
+    return "other" if pods else "unknown"
 
 
 def rule_backend(rule: Mapping[str, Any], namespace: str, resources: ResourceSet) -> Backend:

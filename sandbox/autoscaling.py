@@ -6,7 +6,7 @@ nothing scales on load here; the HPA says so in its conditions.
 
 from __future__ import annotations
 
-from sandbox.api import Object
+from sandbox.api import Api, Object
 
 _PREPARED = "generation {{ .metadata.generation }}"
 
@@ -86,3 +86,8 @@ SCALED_OBJECT_STAGE: Object = {
         ],
     },
 }
+
+
+def scaled_objects_served(api: Api) -> bool:
+    """Whether the cluster has KEDA's CRDs (a stack brings them), and their schema is out: KWOK ends without it."""
+    return "apis/keda.sh/v1alpha1" in api.request("GET", "/openapi/v3")["paths"]

@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox import certificates, health, nodes, ports
 from sandbox.api import Api, Object
+from sandbox.autoscaling import scaled_objects_served
 from sandbox.errors import SandboxError
 from sandbox.kubeconfig import kubeconfig
 from sandbox.node_groups import NodeGroup
@@ -85,8 +86,13 @@ class Sandbox:
             self.folder.create()
             certificates.ensure(self.folder.certificates)
             settled = self._settled_ports()
-            self._write_configuration(settled)
-            bring_up(self.folder, parts(self.folder, settled, executable), self._report)
+            self._write_kubeconfigs(settled["kube-apiserver"])
+            wanted = parts(self.folder, settled, executable)
+            # Which stages KWOK can play, only the cluster knows: after a reboot, not before its API server is back.
+            self._write_stages()
+            bring_up(self.folder, wanted, self._report)
+            if self._write_stages():
+                bring_up(self.folder, wanted, self._report)
             with self.api() as api:
                 apply_storage_class(api)
                 nodes.converge(api, groups, self._report)
@@ -102,11 +108,9 @@ class Sandbox:
             self._report(f"No sandbox in {self.folder.path}: nothing to take down")
             return
         with self.folder.locked():
-            if keep_data:
-                stop(self.folder, running(self.folder))
-                return
-            stop(self.folder, running(self.folder), polite_seconds=0)  # what they would save is deleted next
-            self.folder.remove()
+            stop(self.folder, running(self.folder))
+            if not keep_data:
+                self.folder.remove()
 
     def status(self) -> Status:
         """Look at everything, change nothing."""
@@ -148,12 +152,21 @@ class Sandbox:
         self.folder.write_state(State(ports=settled, boot_id=state.boot_id))
         return settled
 
-    def _write_configuration(self, settled: Mapping[str, int]) -> None:
-        port = settled["kube-apiserver"]
+    def _write_kubeconfigs(self, port: int) -> None:
         for name in API_CLIENTS:
             write_private(kubeconfig_file(self.folder, name), kubeconfig(self.folder.certificates, name, port))
-        write_private(stages_file(self.folder), kwok_configuration(kwok_stage_files()))
         write_private(self.kubeconfig, kubeconfig(self.folder.certificates, "administrator", port))
+
+    def _write_stages(self) -> bool:
+        """Write what KWOK plays; whether that is something else than before."""
+        served = False
+        with suppress(SandboxError), self.api() as api:
+            served = scaled_objects_served(api)
+        path, text = stages_file(self.folder), kwok_configuration(kwok_stage_files(), scaled_objects=served)
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            return False
+        write_private(path, text)
+        return True
 
 
 def require_linux() -> None:

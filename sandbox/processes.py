@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +20,6 @@ from sandbox.errors import SandboxError
 from sandbox.state_folder import StateFolder
 
 MARK_VARIABLE = "GPU_INFERENCE_SANDBOX_PROCESS"
-POLITE_SECONDS = 2.0
-"""How long a process has between SIGTERM and SIGKILL. None of the parts loses anything by SIGKILL."""
 KILL_SECONDS = 5.0
 """How long the kernel may take to end a process after SIGKILL."""
 LOG_TAIL_LINES = 6
@@ -116,22 +115,21 @@ def start(
     return process
 
 
-def stop(folder: StateFolder, processes: Sequence[Process], polite_seconds: float = POLITE_SECONDS) -> None:
-    """End these processes: SIGTERM first, SIGKILL after ``polite_seconds`` (0 for processes that have nothing to save).
+def stop(folder: StateFolder, processes: Sequence[Process]) -> None:
+    """End these processes at once.
+
+    SIGKILL, since none of them has anything to save: etcd writes its log before it answers, and what it wrote is the
+    kernel's. The polite way takes the API server 3 s.
 
     Raises:
-        SandboxError: one is still there after SIGKILL.
+        SandboxError: one is still there after ``KILL_SECONDS``.
     """
-    for signal_number, patience_seconds in ((signal.SIGTERM, polite_seconds), (signal.SIGKILL, KILL_SECONDS)):
-        if not patience_seconds:
-            continue
-        for process in _alive(folder, processes):
-            _send(process.pid, signal_number)
-            _send(process.pid, signal.SIGCONT)  # a stopped process would not see SIGTERM
-        deadline = time.monotonic() + patience_seconds
-        while _alive(folder, processes) and time.monotonic() < deadline:
-            time.sleep(0.02)
-    if stuck := _alive(folder, processes):
+    for process in _alive(folder, processes):
+        _kill(process.pid)
+    deadline = time.monotonic() + KILL_SECONDS
+    while (stuck := _alive(folder, processes)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    if stuck:
         names = ", ".join(f"{process.part} (pid {process.pid})" for process in stuck)
         raise SandboxError(f"These processes can't be ended: {names}. A disk that doesn't answer is the usual reason.")
     for process in processes:
@@ -142,11 +140,9 @@ def _alive(folder: StateFolder, processes: Sequence[Process]) -> list[Process]:
     return [process for process in processes if _ours(process.pid, folder.path)]
 
 
-def _send(pid: int, number: signal.Signals) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def log_file(folder: StateFolder, part: str) -> Path:

@@ -164,7 +164,9 @@ def check_row(row: LogRow) -> CheckedRow:
     known = _known_model(row)
     described = known or model_from_row(row)
     if described is None:
-        return _not_computed(row, "the catalog does not know the model, and the row lacks its layers, heads or head size")
+        return _not_computed(
+            row, "the catalog does not know the model, and the row lacks its layers, heads or head size"
+        )
     memory = gpu_memory(row)
     if memory is None:
         return _not_computed(row, f"the memory of GPU {row.gpu!r} is not known")
@@ -192,6 +194,7 @@ def check_row(row: LogRow) -> CheckedRow:
     notes = [
         f"version not given, {version} assumed" if assumed else "",
         "" if known else "model not in the catalog: geometry from the row, weights not predicted",
+        "" if known or logged else "weights are neither logged nor predictable, so nothing can be computed",
         f"does not add up: {contradiction}" if contradiction else "",
     ]
     return CheckedRow(

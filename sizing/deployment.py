@@ -24,7 +24,7 @@ _UNKNOWN_MULTIPROCESSORS = 132
 
 @dataclass(frozen=True)
 class GpuMemory:
-    """What sizing needs of a GPU: the memory that CUDA reports, in GiB, and what the sampler and the links depend on."""
+    """What sizing needs of a GPU: the memory that CUDA reports, in GiB, and what sampler and links depend on."""
 
     memory_gib: float
     architecture: str | None = None
@@ -96,7 +96,9 @@ def check_parallelism(model: Model, tensor_parallel: int, pipeline_parallel: int
     _positive("tensor parallel size", tensor_parallel)
     _positive("pipeline parallel size", pipeline_parallel)
     heads, kv_heads = model.attention_heads, model.kv_heads
-    allowed = [size for size in range(1, heads + 1) if heads % size == 0 and (kv_heads % size == 0 or size % kv_heads == 0)]
+    allowed = [
+        size for size in range(1, heads + 1) if heads % size == 0 and (kv_heads % size == 0 or size % kv_heads == 0)
+    ]
     if tensor_parallel not in allowed:
         raise SizingError(
             f"tensor parallel size {tensor_parallel} does not divide the {heads} attention heads "
@@ -135,7 +137,9 @@ def deployment(
         raise SizingError(f"GPU memory is {gpu.memory_gib} GiB: it must be above 0")
     if draft_layers < 0:
         raise SizingError(f"draft layers is {draft_layers}: it must be 0 or more")
-    utilization = vllm_version.gpu_memory_utilization_default if gpu_memory_utilization is None else gpu_memory_utilization
+    utilization = (
+        vllm_version.gpu_memory_utilization_default if gpu_memory_utilization is None else gpu_memory_utilization
+    )
     if not 0 < utilization <= 1:
         raise SizingError(f"GPU memory utilization is {utilization}: it must be above 0 and at most 1")
     length = _positive("max model length", model.max_context_tokens if max_model_len is None else max_model_len)

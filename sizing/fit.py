@@ -12,8 +12,8 @@ from sizing.kv_cache import CacheCapacity, cache_capacity, cache_layout, request
 from sizing.overhead import Overhead, overhead
 from sizing.weights import StageWeights, stage_weights
 
-# How much two starts of one configuration differ (facts/vllm-memory.md: 0.03 GiB run to run, and the model's own error on v0.19).
-RUN_TO_RUN_GIB = 0.25
+# A margin below which the verdict is called tight: run-to-run noise (0.03 GiB, facts/vllm-memory.md) and model error.
+TIGHT_GIB = 0.25
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ def _reason(config: Deployment, budget: Budget, needed_gib: float) -> str:
         return f"{config.model.name} does not load on {gpus}: {spent} leave nothing for the KV cache"
     if budget.available_gib < needed_gib:
         return f"{config.model.name} loads on {gpus}, but {spent} leave {budget.available_gib:.2f} GiB, and {request}"
-    tight = budget.available_gib - needed_gib < RUN_TO_RUN_GIB
-    warning = f"; tight: two starts differ by up to {RUN_TO_RUN_GIB} GiB" if tight else ""
+    tight = budget.available_gib - needed_gib < TIGHT_GIB
+    warning = f"; tight: estimate and starts differ by up to {TIGHT_GIB} GiB" if tight else ""
     return f"{spent} leave {budget.available_gib:.2f} GiB for the KV cache; {request}{warning}"
 
 

@@ -1,4 +1,4 @@
-"""A model that the catalog does not know, from the geometry that a log row gives: enough for the cache, estimated for the rest."""
+"""A model that the catalog does not know, from a log row's geometry: exact for the cache, estimated for the rest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATENT = LatentAttention(q_lora_rank=None, kv_lora_rank=512, qk_nope_head_dim=1
 
 
 def _same_geometry(row: LogRow) -> Model | None:
-    """A catalog model with the row's layers, KV heads and head size (their family shares hidden size and vocabulary)."""
+    """A catalog model with the row's layers, KV heads and head size: its family shares hidden size and vocabulary."""
     key = (row.layers, row.kv_heads, row.head_dim)
     return next((model for model in models().values() if (model.layers, model.kv_heads, model.head_dim) == key), None)
 
@@ -25,7 +25,9 @@ def _same_geometry(row: LogRow) -> Model | None:
 def _estimated_hidden_size(row: LogRow, layers: int, attention_width: int) -> int:
     if row.weights_gib is None:
         return attention_width
-    elements = row.weights_gib * row.tensor_parallel * row.pipeline_parallel * GIB / linear_bytes(row.weights_dtype or "bf16")
+    elements = (
+        row.weights_gib * row.tensor_parallel * row.pipeline_parallel * GIB / linear_bytes(row.weights_dtype or "bf16")
+    )
     hidden = math.sqrt(elements / (_PARAMETERS_PER_LAYER_AND_HIDDEN_SQUARED * layers))
     return max(64, round(hidden / 64) * 64)
 

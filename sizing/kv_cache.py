@@ -14,8 +14,8 @@ from sizing.deployment import Deployment
 from sizing.number_formats import kv_bytes
 
 BLOCK_TOKENS = 16
-# vLLM takes one group size for both kinds where they differ by less than a quarter (kv_cache_utils.py).
-_NEARLY_EQUAL = 1.25
+# Where the kinds differ by less than half, the larger count is the group size (kv_cache_utils.py, 0.19.0 and later).
+_NEARLY_EQUAL = 1.5
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,9 @@ def cache_layout(config: Deployment) -> CacheLayout:
     if model.linear_attention is not None:
         full, states = stage(model.full_attention_layers) + config.draft_layers, stage(model.linear_attention.layers)
         # The attention block grows until its page is as large as a state, in steps of the block size.
-        block_tokens = BLOCK_TOKENS * math.ceil(_state_bytes(model, config.tensor_parallel) / (layer_bytes * BLOCK_TOKENS))
+        block_tokens = BLOCK_TOKENS * math.ceil(
+            _state_bytes(model, config.tensor_parallel) / (layer_bytes * BLOCK_TOKENS)
+        )
         return CacheLayout(
             block_bytes=full * block_tokens * layer_bytes,
             full_groups=1,

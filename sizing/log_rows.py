@@ -79,9 +79,15 @@ def _number(text: str | None) -> float | None:
     return float(match[0]) if match else None
 
 
-def _integer(text: str | None) -> int | None:
+def _size(text: str | None) -> float | None:
+    """A figure that can't be 0 or less; where it is, the row does not say."""
     number = _number(text)
-    return None if number is None else int(number)
+    return number if number is not None and number > 0 else None
+
+
+def _count(text: str | None) -> int | None:
+    number = _size(text)
+    return int(number) or None if number is not None else None
 
 
 def _weights_dtype(text: str) -> WeightsDtype | None:
@@ -100,28 +106,28 @@ def _row(line_number: int, cells: dict[str, str]) -> LogRow:
         version_text=cell("vllm_version"),
         engine="V0" if engine == "V0" else "V1" if engine == "V1" else None,
         model=cell("model"),
-        layers=_integer(cell("num_layers")),
-        kv_heads=_integer(cell("num_kv_heads")),
-        head_dim=_integer(cell("head_dim")),
+        layers=_count(cell("num_layers")),
+        kv_heads=_count(cell("num_kv_heads")),
+        head_dim=_count(cell("head_dim")),
         attention=cell("attention").lower(),
         weights_dtype=_weights_dtype(cell("weights_dtype")),
         kv_dtype=cell("kv_dtype") or "auto",
         gpu=cell("gpu"),
-        gpu_memory_gib=_number(cell("gpu_mem_gib_reported")),
-        tensor_parallel=_integer(cell("tp")) or 1,
-        pipeline_parallel=_integer(cell("pp")) or 1,
-        max_model_len=_integer(cell("max_model_len")),
-        gpu_memory_utilization=_number(cell("gpu_memory_utilization")),
-        max_num_batched_tokens=_integer(cell("max_num_batched_tokens")),
-        max_num_seqs=int(seqs[1]) if seqs else None,
+        gpu_memory_gib=_size(cell("gpu_mem_gib_reported")),
+        tensor_parallel=_count(cell("tp")) or 1,
+        pipeline_parallel=_count(cell("pp")) or 1,
+        max_model_len=_count(cell("max_model_len")),
+        gpu_memory_utilization=_size(cell("gpu_memory_utilization")),
+        max_num_batched_tokens=_count(cell("max_num_batched_tokens")),
+        max_num_seqs=_count(seqs[1]) if seqs else None,
         enforce_eager=cell("enforce_eager").lower() in ("y", "yes", "true", "1"),
-        weights_gib=_number(cell("model_load_gib")),
+        weights_gib=_size(cell("model_load_gib")),
         peak_activation_gib=_number(cell("peak_activation_gib")),
         non_torch_gib=_number(cell("non_torch_gib")),
         available_kv_gib=_number(cell("available_kv_gib")),
-        kv_cache_tokens=_integer(cell("kv_cache_tokens")),
-        max_concurrency=_number(cell("max_concurrency_x")),
-        gpu_blocks=_integer(cell("gpu_blocks")),
+        kv_cache_tokens=_count(cell("kv_cache_tokens")),
+        max_concurrency=_size(cell("max_concurrency_x")),
+        gpu_blocks=_count(cell("gpu_blocks")),
         outcome=cell("outcome"),
     )
 
@@ -140,7 +146,9 @@ def read_log_rows(path: Path) -> list[LogRow]:
         raise SizingError(f"{path} is no UTF-8 text: {error.reason}") from error
     reader = csv.DictReader(text.splitlines(), restval="")
     if "model" not in (reader.fieldnames or []):
-        raise SizingError(f"{path} has no column 'model': its first line must name columns like those of kv-cache-logs.csv")
+        raise SizingError(
+            f"{path} has no column 'model': its first line must name columns like those of kv-cache-logs.csv"
+        )
     return [_row(reader.line_num, cells) for cells in reader]
 
 
@@ -163,7 +171,12 @@ def _gpu_patterns() -> tuple[tuple[re.Pattern[str], Gpu], ...]:
     spellings = [(spelling, gpu) for gpu in gpus().values() for spelling in (gpu.name, *gpu.aliases)]
     spellings.sort(key=lambda pair: -len(pair[0]))
     return tuple(
-        (re.compile(r"(?<![A-Za-z0-9])" + re.sub(r"(\\-|\\ )+", r"[-_ ]*", re.escape(spelling)) + r"(?![A-Za-z0-9])", re.I), gpu)
+        (
+            re.compile(
+                r"(?<![A-Za-z0-9])" + re.sub(r"(\\-|\\ )+", r"[-_ ]*", re.escape(spelling)) + r"(?![A-Za-z0-9])", re.I
+            ),
+            gpu,
+        )
         for spelling, gpu in spellings
     )
 
@@ -173,7 +186,7 @@ def _named_gpu(text: str) -> Gpu | None:
     named = [gpu for pattern, gpu in _gpu_patterns() if pattern.search(text)]
     # "A100 (80GB class)" names the chip and the size apart: of one chip's variants the size decides.
     sized = [gpu for gpu in named if not nominal or round(gpu.nominal_gb) in nominal]
-    return (sized or named or [None])[0]
+    return next(iter(sized or named), None)
 
 
 def gpu_memory(row: LogRow) -> GpuMemory | None:

@@ -1,7 +1,7 @@
 """What is neither weights nor KV cache: activations of the profile run, communication, CUDA graphs.
 
-Modelled from the tensors that exist at the peak of vLLM's profile run (a forward pass over max_num_batched_tokens, then a
-dummy sampler run over max_num_seqs rows of logits). docs/decisions/sizing-accuracy.md says what is derived and what measured.
+Modelled from the tensors that exist at the peak of vLLM's profile run: a forward pass over max_num_batched_tokens, then
+a dummy sampler run over max_num_seqs rows of logits. docs/decisions/sizing-accuracy.md: what is derived, what measured.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def _collect(stream: IO[str] | None, lines: list[str]) -> None:
 
 def _doing(lines: Sequence[str]) -> str:
     compiled = sum(not line.startswith("go: ") for line in lines)
-    return f"{compiled} packages compiled, now {lines[-1]}" if lines else "checking what is compiled already"
+    return f"{compiled} packages compiled, now {lines[-1]}" if lines else "looking up compiled packages"
 
 
 def _copy(source: Path, files: ModuleFiles, target: Path) -> None:

@@ -38,7 +38,8 @@ class Step:
         """Shows what is being done now. Call it often: it decides how much of that to print."""
         line = f"{self._title} · {clock(self.elapsed_seconds)} · {doing}"
         if self._status is not None:
-            self._status.update(Text(line))  # a str would be read as markup
+            # A Text, since a str would be read as markup.
+            self._status.update(Text(line, no_wrap=True, overflow="ellipsis"))
         elif time.monotonic() - self._last_line >= _HEARTBEAT_SECONDS:
             self._last_line = time.monotonic()
             self._console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -51,7 +51,7 @@ def scaled_object_body(plan: ModelServerPlan, max_replicas: int, prometheus_addr
                     "waiting-requests",
                     prometheus_address,
                     waiting,
-                    str(scaler.waiting_requests_per_replica),
+                    str(plan.waiting_requests_per_replica),
                     "AverageValue",
                 ),
                 _trigger("kv-cache-usage", prometheus_address, usage, f"{scaler.kv_cache_usage:g}", "Value"),

@@ -77,13 +77,16 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
     if not any(is_efa(interface) for interface in interfaces):
         return
     faults = list(_structural(interfaces))
-    name = instance_type_of(resource)
-    row = listed(name) if name else None
-    if row:
-        faults += _against_type(interfaces, row)
     for fault in faults:
         yield violation(fault, "networkInterfaces")
-    if faults or row is None:
+    name = instance_type_of(resource)
+    row = listed(name) if name else None
+    if row is None:
+        return
+    against_type = list(_against_type(interfaces, row))
+    for fault in against_type:
+        yield violation(fault, "networkInterfaces")
+    if faults or against_type:
         return
     efa_count = sum(1 for interface in interfaces if is_efa(interface))
     if efa_count < row.efa_interfaces:

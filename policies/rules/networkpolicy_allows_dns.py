@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policies.label_selectors import equal_labels, pod_labels, selects
+from policies.label_selectors import equal_labels
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, advice, violation
-from policies.monitors import VllmPod, vllm_pods
-from policies.network_policies import NETWORK_POLICY, isolates, namespace_names, opens_port
+from policies.monitors import VllmPod, vllm_among
+from policies.network_policies import (
+    NETWORK_POLICY,
+    isolated_pods,
+    isolates,
+    namespace_names,
+    opens_port,
+    policies_of,
+)
 from policies.unknowns import mapping, mappings, sequence
-from policies.workloads.pods import LEADER_WORKER_SET, POD_OWNERS, RAY_KINDS, PodTemplate, pod_templates
+from policies.workloads.pods import LEADER_WORKER_SET, RAY_KINDS
 
 _DNS_PORT = 53
 _DNS_NAMES = {"dns", "dns-udp", "domain"}
@@ -39,17 +46,6 @@ def _may_be_dns(peer: Mapping[str, Any], own: str) -> bool:
     return names is None or _DNS_NAMESPACE in names
 
 
-def _selected(policy: Resource, pod: PodTemplate) -> bool:
-    return pod.resource.namespace == policy.namespace and selects(policy.at("spec", "podSelector"), pod_labels(pod))
-
-
-def _group_pods(resources: ResourceSet) -> Iterator[PodTemplate]:
-    """Pods of Ray clusters and LeaderWorkerSets, whose members find each other by name."""
-    for owner in resources.of(*POD_OWNERS):
-        if owner.group_kind in (LEADER_WORKER_SET, *RAY_KINDS):
-            yield from pod_templates(owner)
-
-
 def _needs_names(vllm: VllmPod) -> bool:
     """Whether a server must resolve a name: of its peers, or of the hub that it downloads from."""
     if vllm.server.spans_nodes:
@@ -62,25 +58,26 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     """Judge policies that restrict egress of servers here, or of pods of a Ray cluster or LeaderWorkerSet by label."""
     if not isolates(resource, "egress"):
         return
-    policies = [policy for policy in resources.of(NETWORK_POLICY) if policy.namespace == resource.namespace]
+    selected = isolated_pods(resource, resources)
+    servers = vllm_among(selected, resources)
+    # Members of Ray clusters and LeaderWorkerSets find each other by name.
+    groups = [pod for pod in selected if pod.resource.group_kind in (LEADER_WORKER_SET, *RAY_KINDS)]
     labels = mapping(mapping(resource.at("spec", "podSelector")).get("matchLabels"))
-    servers = [vllm for vllm in vllm_pods(resources) if _selected(resource, vllm.pod)]
-    groups = [pod for pod in _group_pods(resources) if _selected(resource, pod)]
     by_label = any(key.startswith(_GROUP_LABELS) for key in labels)
     pods = [vllm.pod for vllm in servers] + groups
-    if not pods and not by_label:
-        return
     if pods:
-        cut = [pod for pod in pods if not any(_selected(policy, pod) and _allows_dns(policy) for policy in policies)]
+        cut = [pod for pod in pods if not any(_allows_dns(policy) for policy in policies_of(pod, resources))]
         if not cut:
             return
         who = f"the pods of {cut[0].resource.label}"
         certain = by_label or any(pod in cut for pod in groups) or any(_needs_names(v) for v in servers if v.pod in cut)
-    else:
-        wider = [policy for policy in policies if _is_wider(policy, labels)]
-        if any(_allows_dns(policy) for policy in wider):
+    elif by_label:
+        same_place = [policy for policy in resources.of(NETWORK_POLICY) if policy.namespace == resource.namespace]
+        if any(_allows_dns(policy) for policy in same_place if _is_wider(policy, labels)):
             return
         who, certain = "the pods of the group", True
+    else:
+        return
     report = violation if certain else advice
     yield report(
         f"it restricts egress of {who}, and no egress rule opens UDP 53 to kube-dns, so no name is found: add a rule "

@@ -6,10 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from policies.label_selectors import pod_labels, selects
+from policies.label_selectors import selects
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
-from policies.monitors import VllmPod, monitors_of, vllm_pods
-from policies.network_policies import NETWORK_POLICY, isolates, namespace_names, opens_port
+from policies.monitors import VllmPod, monitors_of, vllm_among
+from policies.network_policies import (
+    NETWORK_POLICY,
+    isolated_pods,
+    isolates,
+    namespace_names,
+    opens_port,
+    policies_of,
+)
 from policies.prometheus import operator_run
 from policies.scalers import SCALED_OBJECT, scalers_of, triggers, vllm_selectors
 from policies.unknowns import mapping, mappings, sequence, text, whole
@@ -70,21 +77,12 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     """Judge each policy that isolates a scraped server; what one policy opens, another need not."""
     if not isolates(resource, "ingress"):
         return
-    for vllm in vllm_pods(resources):
+    for vllm in vllm_among(isolated_pods(resource, resources), resources):
         pod = vllm.pod
-        labels = pod_labels(pod)
-        if pod.resource.namespace != resource.namespace or not selects(resource.at("spec", "podSelector"), labels):
-            continue
         if not _is_scraped(vllm, resources):
             continue
         port, names = _port(vllm)
-        together = [
-            policy
-            for policy in resources.of(NETWORK_POLICY)
-            if policy.namespace == resource.namespace
-            and isolates(policy, "ingress")
-            and selects(policy.at("spec", "podSelector"), labels)
-        ]
+        together = [policy for policy in policies_of(pod, resources) if isolates(policy, "ingress")]
         prometheus = _prometheus_namespaces(vllm, resources)
         answers: set[Answer] = set()
         closed_port = False

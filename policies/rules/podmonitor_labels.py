@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, advice, undecided, violation
-from policies.monitors import MONITORS, selects_pod, vllm_pods
+from policies.monitors import MONITORS, selected_pods, vllm_among
 from policies.prometheus import operator_run
 
 
@@ -39,7 +39,7 @@ def _written(resource: Resource) -> str:
 
 
 def _watches_vllm(resource: Resource, resources: ResourceSet) -> bool:
-    return any(selects_pod(resource, vllm.pod, resources) for vllm in vllm_pods(resources))
+    return bool(vllm_among(selected_pods(resource, resources), resources))
 
 
 RULE = Rule(

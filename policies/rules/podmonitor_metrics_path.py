@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
-from policies.monitors import MONITORS, POD_MONITOR, endpoints, selects_pod, vllm_pods
+from policies.monitors import MONITORS, POD_MONITOR, endpoints, selected_pods, vllm_among
 from policies.unknowns import mappings, text
 
 _PATH = "/metrics"
@@ -13,7 +13,7 @@ _PATH = "/metrics"
 
 def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge endpoints that scrape the vLLM container itself; a sidecar may serve its metrics where it likes."""
-    selected = [vllm for vllm in vllm_pods(resources) if selects_pod(resource, vllm.pod, resources)]
+    selected = vllm_among(selected_pods(resource, resources), resources)
     if not selected:
         return
     own_ports = {

@@ -11,9 +11,9 @@ from policies.monitors import (
     POD_MONITOR,
     VllmPod,
     endpoints,
-    selects_pod,
-    services_between,
-    vllm_pods,
+    selected_pods,
+    selected_services,
+    vllm_among,
 )
 from policies.unknowns import mappings, text, whole
 
@@ -37,7 +37,7 @@ def _target_exists(target: Any, ports: list[dict[str, Any]]) -> bool:
 
 def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge each endpoint against the vLLM pods that the monitor selects."""
-    selected = [vllm for vllm in vllm_pods(resources) if selects_pod(resource, vllm.pod, resources)]
+    selected = vllm_among(selected_pods(resource, resources), resources)
     if not selected:
         return
     for endpoint, path in endpoints(resource):
@@ -81,7 +81,7 @@ def _pod_endpoint(endpoint: dict[str, Any], path: Path, selected: list[VllmPod])
 def _service_endpoint(
     endpoint: dict[str, Any], path: Path, monitor: Resource, selected: list[VllmPod], resources: ResourceSet
 ) -> Iterator[Outcome]:
-    services = [service for vllm in selected for service in services_between(monitor, vllm.pod, resources)]
+    services = selected_services(monitor, resources)
     ports = [port for service in services for port in mappings(service.at("spec", "ports"))]
     names = _names(ports)
     wanted = endpoint.get("port")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from policies.label_selectors import pod_labels, selects
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, advice, violation
-from policies.monitors import MONITORS, POD_MONITOR, VllmPod, selects_pod, vllm_pods
+from policies.monitors import POD_MONITOR, VllmPod, monitors_of, vllm_pods_of
 from policies.prometheus import context_text, operator_run
 from policies.scalers import SCALED_OBJECT, scalers_of, triggers, vllm_selectors
 from policies.unknowns import text
@@ -40,11 +40,11 @@ def _addresses(resource: Resource, resources: ResourceSet) -> list[str]:
 
 def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge workloads whose scaler asks Prometheus for their own series."""
-    mine = [pod for pod in vllm_pods(resources) if pod.pod.resource is resource]
-    addresses = _addresses(resource, resources) if mine else []
-    if not addresses or any(True for _ in resources.of(*_OTHER_SCRAPERS)):
+    addresses = _addresses(resource, resources)
+    mine = vllm_pods_of(resource, resources) if addresses else []
+    if not mine or any(True for _ in resources.of(*_OTHER_SCRAPERS)):
         return
-    if any(selects_pod(monitor, vllm.pod, resources) for monitor in resources.of(*MONITORS) for vllm in mine):
+    if any(monitors_of(vllm.pod, resources) for vllm in mine):
         return
     annotated = any(text(vllm.pod.annotations.get(_SCRAPE_ANNOTATION)) == "true" for vllm in mine)
     by_operator = bool(operator_run(resources))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from packaging.version import InvalidVersion, Version
-
-from catalog.vllm_versions import VllmVersion
+from catalog.facts import UnknownFactError
+from catalog.vllm_versions import VllmVersion, vllm_version
 
 _RELEASE = r"(\d+\.\d+\.\d+(?:\.post\d+|rc\d+)?)"
 _STOCK_TAG = re.compile(rf"v?{_RELEASE}(?:[-_+.].*)?")
@@ -43,7 +42,7 @@ class Image:
         """Whether name or tag say vLLM: then arguments without a command most likely go to ``vllm serve``."""
         return "vllm" in self.name.lower() or "vllm" in self.tag.lower()
 
-    @property
+    @cached_property
     def vllm_version(self) -> VllmVersion | None:
         """The vLLM version that the tag states, or None where it doesn't say."""
         match = _STOCK_TAG.fullmatch(self.tag) if self.is_stock_vllm else _NAMED_TAG.search(self.tag)
@@ -52,8 +51,8 @@ class Image:
         if match is None:
             return None
         try:
-            return VllmVersion(Version(match.group(1)))
-        except InvalidVersion:
+            return vllm_version(match.group(1))
+        except UnknownFactError:
             return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from catalog.facts import UnknownFactError
 from catalog.gpus import Gpu, gpu, gpus
@@ -24,6 +25,7 @@ class Placement:
     gpus: tuple[Gpu, ...] = ()
 
 
+@lru_cache(maxsize=8192)
 def placement(pod: PodTemplate) -> Placement:
     """The instance types and GPUs that a template's required labels allow.
 
@@ -72,9 +74,13 @@ def _values(allowed: dict[str, list[str]], labels: tuple[str, ...]) -> list[str]
 
 def _family_gpus(names: list[str]) -> tuple[Gpu, ...]:
     """The GPUs of sizes that the catalog lacks (g6e.2xlarge), by the family's other sizes."""
-    by_family = {row.name.split(".", 1)[0]: row.gpu_model for row in instance_types().values() if row.gpu_model}
-    found = [by_family.get(name.split(".", 1)[0]) for name in names]
+    found = [_gpus_by_family().get(name.split(".", 1)[0]) for name in names]
     return tuple(model for model in found if model) if all(found) else ()
+
+
+@cache
+def _gpus_by_family() -> dict[str, Gpu]:
+    return {row.name.split(".", 1)[0]: row.gpu_model for row in instance_types().values() if row.gpu_model}
 
 
 def _gpus_of(allowed: dict[str, list[str]]) -> tuple[Gpu, ...]:

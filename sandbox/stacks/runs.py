@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 
 from sandbox.control_plane import Sandbox
 from sandbox.errors import SandboxError
-from sandbox.node_groups import read_node_groups
+from sandbox.node_groups import NodeGroup, read_node_groups
 from sandbox.stacks.pending_creates import exists, has_pending_operations, pending_creates
 from sandbox.stacks.stale_locks import remove_stale
-from sandbox.stacks.workspace import Workspace
+from sandbox.stacks.workspace import REPOSITORY, Workspace
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -31,8 +32,9 @@ def up(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], ar
     Raises:
         SandboxError: the sandbox does not come up, another run is under way, or the engine fails.
     """
-    _ready(sandbox, workspace, report)
+    groups = _ready(sandbox, workspace, report)
     _run(workspace, ["up", "--yes", "--skip-preview", *_program_flags(workspace), *arguments])
+    sandbox.up(groups)  # KEDA's stand-in joins once the stack has brought KEDA's CRDs
 
 
 def preview(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
@@ -54,16 +56,20 @@ def destroy(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None
 
 
 def _program_flags(workspace: Workspace) -> list[str]:
-    return ["--config-file", str(workspace.config_file)]
+    flags = ["--config-file", str(workspace.config_file), "--policy-pack", str(REPOSITORY / "policies")]
+    levels = REPOSITORY / "policies" / "config" / f"{workspace.stack}.json"
+    return [*flags, "--policy-pack-config", str(levels)] if levels.is_file() else flags
 
 
-def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
+def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> tuple[NodeGroup, ...]:
     workspace.check_stack_file()
-    sandbox.up(read_node_groups(workspace.stack_file))
+    groups = read_node_groups(workspace.stack_file)
+    sandbox.up(groups)
     workspace.prepare()
     for lock in remove_stale(workspace.state, workspace.stack):
         report(f"Removed the lock that a run of {lock.since} (process {lock.pid}) left when it died")
     _adopt_pending_creates(sandbox, workspace, report)
+    return groups
 
 
 def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
@@ -83,8 +89,10 @@ def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Calla
 
 def _run(workspace: Workspace, arguments: Sequence[str]) -> None:
     """Run the CLI on this terminal, wait for its orderly end whatever signal comes, and raise on failure."""
+    # Dots of progress are only noise in a log.
+    quiet = [] if sys.stdout.isatty() else ["--suppress-progress"]
     process = subprocess.Popen(
-        workspace.engine(arguments), env=workspace.environment, preexec_fn=_interrupted_with_its_parent
+        workspace.engine([*arguments, *quiet]), env=workspace.environment, preexec_fn=_interrupted_with_its_parent
     )
 
     def pass_on(number: int, _: object) -> None:

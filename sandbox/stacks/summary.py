@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 
-from sandbox.api import Object
+from sandbox.api import Api, Object
 from sandbox.control_plane import Sandbox
 from sandbox.stacks.workspace import REPOSITORY, Workspace
+
+# The HPA controller looks every 2 s here, and simulated pods start in one or two.
+PATIENCE_SECONDS = 20
 
 
 def pod_lines(pods: Iterable[Object]) -> list[str]:
@@ -29,11 +33,27 @@ def _pod_line(pod: Object) -> str:
     return f"  {pod['metadata']['name']}  {state} on {node}, {gpus} GPUs"
 
 
+def wait_for_least_replicas(api: Api, namespace: str) -> None:
+    """Until each autoscaler's target has its least replicas, or ``PATIENCE_SECONDS`` are over: the pods then tell."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        least = {
+            scaled["spec"]["scaleTargetRef"]["name"]: int(scaled["spec"]["minReplicaCount"])
+            for scaled in api.items(f"/apis/keda.sh/v1alpha1/namespaces/{namespace}/scaledobjects")
+        }
+        deployments = api.items(f"/apis/apps/v1/namespaces/{namespace}/deployments")
+        ready = {item["metadata"]["name"]: item.get("status", {}).get("readyReplicas", 0) for item in deployments}
+        if all(ready.get(name, 0) >= count for name, count in least.items()):
+            return
+        time.sleep(0.2)
+
+
 def closing_summary(sandbox: Sandbox, workspace: Workspace) -> str:
-    """The lines that end ``make up``."""
+    """The lines that end ``make up``, once the autoscalers have brought their least replicas."""
     outputs = json.loads(workspace.ask(["stack", "output", "--json"]))
     namespace = outputs["namespace"]
     with sandbox.api() as api:
+        wait_for_least_replicas(api, namespace)
         pods = api.items(f"/api/v1/namespaces/{namespace}/pods")
     kubeconfig = sandbox.kubeconfig
     shown = kubeconfig.relative_to(REPOSITORY) if kubeconfig.is_relative_to(REPOSITORY) else kubeconfig

@@ -8,6 +8,7 @@ into the stack file, and the file in the repository is the team's. Every run get
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,9 @@ PASSPHRASE = "sandbox"  # noqa: S105
 class Workspace:
     """The engine's surroundings for one stack on the sandbox."""
 
-    def __init__(self, folder: StateFolder, stack: str) -> None:
+    def __init__(self, folder: StateFolder, stack: str, stack_file: Path | None = None) -> None:
         self.stack = stack
-        self.stack_file = REPOSITORY / "stacks" / f"Pulumi.{stack}.yaml"
+        self.stack_file = stack_file or REPOSITORY / "stacks" / f"Pulumi.{stack}.yaml"
         self.state = folder.pulumi / "state"
         self.project = folder.pulumi / "project"
         self.config_file = folder.pulumi / "stacks" / f"Pulumi.{stack}.yaml"
@@ -71,7 +72,9 @@ class Workspace:
     def engine(self, arguments: Sequence[str], *, in_project: bool = False) -> list[str]:
         """The command line of the CLI; ``in_project`` for commands that need no program (export, cancel, output)."""
         place = self.project if in_project else REPOSITORY
-        return [str(pulumi_cli().path), "-C", str(place), "--non-interactive", *arguments, "--stack", self.stack]
+        # Without a terminal nobody answers, and dots of progress are only noise in a log.
+        quiet = [] if sys.stdout.isatty() else ["--non-interactive"]
+        return [str(pulumi_cli().path), "-C", str(place), *quiet, *arguments, "--stack", self.stack]
 
     def ask(self, arguments: Sequence[str], *, check: bool = True) -> str:
         """Run a command that answers quickly and needs no program; its standard output.
@@ -85,19 +88,24 @@ class Workspace:
             raise SandboxError(f"pulumi {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
 
+    @property
+    def _shown_file(self) -> Path:
+        inside = self.stack_file.is_relative_to(REPOSITORY)
+        return self.stack_file.relative_to(REPOSITORY) if inside else self.stack_file
+
     def _stack_document(self) -> dict[str, Any]:
         if not self.stack_file.is_file():
             known = sorted(path.name.split(".")[1] for path in self.stack_file.parent.glob("Pulumi.*.yaml"))
             raise InputError(
-                f"There is no stack {self.stack!r}: no file {self.stack_file.relative_to(REPOSITORY)}. "
+                f"There is no stack {self.stack!r}: no file {self._shown_file}. "
                 f"There are: {', '.join(known)}."
             )
         try:
             document = yaml.safe_load(self.stack_file.read_text(encoding="utf-8"))
         except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise InputError(f"{self.stack_file.relative_to(REPOSITORY)} is no YAML: {error}") from error
+            raise InputError(f"{self._shown_file} is no YAML: {error}") from error
         if not isinstance(document, dict) or not isinstance(document.get("config"), dict):
-            raise InputError(f"{self.stack_file.relative_to(REPOSITORY)} has no `config:` with values under it.")
+            raise InputError(f"{self._shown_file} has no `config:` with values under it.")
         return document
 
     def _known_stacks(self) -> set[str]:

@@ -40,7 +40,9 @@ EXPECTED = [(name, row["rule"], row["object"], row["verdict"]) for name in CASES
 @pytest.mark.parametrize(("name", "rule", "label", "verdict"), EXPECTED)
 def test_verdict(name: str, rule: str, label: str, verdict: str) -> None:
     assert rule in rules(), f"no rule {rule}"
-    violations = [item for item in found(name) if item.rule == rule and item.object == label and item.verdict == "violation"]
+    violations = [
+        item for item in found(name) if item.rule == rule and item.object == label and item.verdict == "violation"
+    ]
     assert bool(violations) == (verdict == "violation"), [item.message for item in violations]
     assert all(item.line > 0 for item in violations)
 

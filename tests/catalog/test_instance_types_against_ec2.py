@@ -25,8 +25,8 @@ EC2_GPU_NAMES = {
     "V100-32GB": "V100",
     "RTX-PRO-6000": "RTX PRO Server 6000",
 }
-# NVIDIA's GiB as CUDA sees them against EC2's MiB: never more, and never less than 93 % (B200 to L40S).
-CUDA_SHARE = (0.93, 1.0)
+# What CUDA sees of the MiB that EC2 reports: all of it at most, and 91 % on a T4, whose error correction takes a share.
+CUDA_SHARE = (0.90, 1.0)
 
 
 @cache
@@ -70,7 +70,9 @@ def test_every_field_is_what_ec2_reports(row: InstanceType) -> None:
         assert row.name not in _ec2(), f"{row.name} is in moto again: drop it from the deliberate differences"
         return
     expected = _ec2_facts(row.name)
-    differing = {field: (getattr(row, field), value) for field, value in expected.items() if getattr(row, field) != value}
+    differing = {
+        field: (getattr(row, field), value) for field, value in expected.items() if getattr(row, field) != value
+    }
     allowed = {field for name, field in DELIBERATE if name == row.name}
     assert set(differing) == allowed, differing
 

@@ -111,9 +111,11 @@ def test_wrong_groups_start_nothing(tmp_path: Path, stack_file: Callable[[str], 
 @pytest.mark.engine
 def test_down_after_the_folder_was_deleted_by_hand(tmp_path: Path, stack_file: Callable[[str], Path]) -> None:
     folder = tmp_path / "sandbox"
-    assert command(folder, "up", "--nodes", str(stack_file(GROUPS)))[0] == 0
-    shutil.rmtree(folder)
-    assert command(folder, "down")[0] == 0
+    try:
+        assert command(folder, "up", "--nodes", str(stack_file(GROUPS)))[0] == 0
+        shutil.rmtree(folder)
+    finally:
+        assert command(folder, "down")[0] == 0
     assert running(StateFolder(folder)) == []
     assert not folder.exists()
 

@@ -17,11 +17,6 @@ from sandbox.processes import Process, log_tail, running, start, stop
 from sandbox.state_folder import StateFolder
 
 SLEEP = (sys.executable, "-c", "import time; time.sleep(600)")
-DEAF = (
-    sys.executable,
-    "-c",
-    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)",
-)
 
 
 @pytest.fixture
@@ -29,7 +24,7 @@ def folder(tmp_path: Path) -> Iterator[StateFolder]:
     made = StateFolder(tmp_path / "sandbox")
     made.create()
     yield made
-    stop(made, running(made), polite_seconds=0)
+    stop(made, running(made))
 
 
 def test_a_process_is_found_with_what_it_was_started_as(folder: StateFolder) -> None:
@@ -54,9 +49,9 @@ def test_another_folders_process_is_not_ours(folder: StateFolder, tmp_path: Path
     theirs = start(other, "etcd", "d1", SLEEP, {})
     assert running(folder) == []
     # As after a pid was reused: the record says it is ours, the process says it isn't.
-    stop(folder, [Process("etcd", "d1", theirs.pid, 0.0)], polite_seconds=0)
+    stop(folder, [Process("etcd", "d1", theirs.pid, 0.0)])
     assert theirs.poll() is None
-    stop(other, running(other), polite_seconds=0)
+    stop(other, running(other))
     assert theirs.wait(5) == -signal.SIGKILL
 
 
@@ -64,23 +59,20 @@ def test_a_foreign_process_with_our_pid_survives(folder: StateFolder) -> None:
     foreign = subprocess.Popen(SLEEP)
     try:
         folder.pids.joinpath("etcd.pid").write_text(str(foreign.pid), encoding="ascii")
-        stop(folder, [Process("etcd", "d1", foreign.pid, 0.0)], polite_seconds=0)
+        stop(folder, [Process("etcd", "d1", foreign.pid, 0.0)])
         assert foreign.poll() is None
     finally:
         foreign.kill()
         foreign.wait()
 
 
-def test_a_process_that_ignores_sigterm_or_is_stopped_ends(folder: StateFolder) -> None:
-    deaf = start(folder, "etcd", "d1", DEAF, {})
-    while "deaf" not in log_tail(folder, "etcd"):
-        time.sleep(0.01)
+def test_a_stopped_process_ends_too(folder: StateFolder) -> None:
     stopped = start(folder, "kwok", "d1", SLEEP, {})
     os.kill(stopped.pid, signal.SIGSTOP)
-    stop(folder, running(folder), polite_seconds=0.5)
-    assert deaf.wait(1) == -signal.SIGKILL
-    assert stopped.wait(1) == -signal.SIGTERM
+    stop(folder, running(folder))
+    assert stopped.wait(1) == -signal.SIGKILL
     assert running(folder) == []
+    assert not folder.pids.joinpath("kwok.pid").exists()
 
 
 def test_the_users_environment_stays_out(folder: StateFolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -327,6 +327,47 @@ def test_a_broken_policy_pack_shows_its_error(project: Project) -> None:
     assert "the pack is broken" in done.stdout + done.stderr
 
 
+def test_a_provider_written_in_python_runs_and_ends_with_the_run(project: Project) -> None:
+    project.write(
+        "Pulumi.yaml",
+        f"""\
+        name: probe
+        runtime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}
+        plugins: {{providers: [{{name: greeter, path: plugin}}]}}
+        """,
+    )
+    project.write("plugin/PulumiPlugin.yaml", f"runtime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}\n")
+    project.write(
+        "plugin/__main__.py",
+        """
+        import os, pathlib, sys
+        from pulumi.provider.experimental import provider, server
+
+        class Greeter(provider.Provider):
+            async def check(self, request):
+                return provider.CheckResponse(inputs=request.new_inputs)
+
+            async def create(self, request):
+                return provider.CreateResponse(resource_id="one", properties=request.properties)
+
+        pathlib.Path(__file__).with_name("pid").write_text(str(os.getpid()))
+        server.main(sys.argv[1:], "1.0.0", Greeter())
+        """,
+    )
+    project.program(
+        """
+        import pulumi
+        thing = pulumi.CustomResource("greeter:index:Greeting", "thing", {"text": "hello", "kept": None})
+        pulumi.export("id", thing.id)
+        """
+    )
+    done = project.run("up", "--yes", "--skip-preview")
+    assert done.returncode == 0, done.stdout
+    assert outputs(project) == {"id": "one"}
+    pid = int((project.folder / "plugin" / "pid").read_text())
+    wait_until(lambda: not psutil.pid_exists(pid) or gone(psutil.Process(pid)), "the provider to end", 5)
+
+
 _SLEEPER = """
     import pathlib, subprocess, time
     subprocess.Popen(["sleep", "600"])

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/pulumi/pulumi-kubernetes/provider/v4 v4.0.0-20260115033456-f47bc2d6f199
-	gpu-inference/toolchain/enginewatch v0.0.0
+	gpu-inference.internal/enginewatch v0.0.0
 )
 
 require (
@@ -225,4 +225,4 @@ require (
 	sigs.k8s.io/yaml v1.5.0 // indirect
 )
 
-replace gpu-inference/toolchain/enginewatch => ../enginewatch
+replace gpu-inference.internal/enginewatch => ../enginewatch

@@ -11,7 +11,7 @@ import (
 	"github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/provider"
 	"github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version"
 
-	"gpu-inference/toolchain/enginewatch"
+	"gpu-inference.internal/enginewatch"
 )
 
 //go:embed schema.json

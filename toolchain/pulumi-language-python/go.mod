@@ -6,7 +6,7 @@ require (
 	github.com/pulumi/pulumi/sdk/v3 v3.274.1
 	google.golang.org/grpc v1.83.2
 	google.golang.org/protobuf v1.36.11
-	gpu-inference/toolchain/enginewatch v0.0.0
+	gpu-inference.internal/enginewatch v0.0.0
 )
 
 require (
@@ -84,4 +84,4 @@ require (
 	lukechampine.com/frand v1.4.2 // indirect
 )
 
-replace gpu-inference/toolchain/enginewatch => ../enginewatch
+replace gpu-inference.internal/enginewatch => ../enginewatch

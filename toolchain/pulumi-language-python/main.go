@@ -17,7 +17,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
-	"gpu-inference/toolchain/enginewatch"
+	"gpu-inference.internal/enginewatch"
 )
 
 // version is the SDK version whose protocol this host speaks; the build sets it.
