@@ -61,3 +61,13 @@ def partition(region: str) -> str:
     if region.startswith("cn-"):
         return "aws-cn"
     return "aws-us-gov" if region.startswith("us-gov-") else "aws"
+
+
+def zone_prefix(region: str) -> str:
+    """How zone ids of a region begin: ``use1`` for us-east-1, ``apne2`` for ap-northeast-2, ``usgw1`` for us-gov-west-1."""
+    area, *words, number = region.split("-")
+    short = "".join(_DIRECTIONS.get(word, word[0]) for word in words)
+    return f"{area}{short}{number}"
+
+
+_DIRECTIONS = {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}

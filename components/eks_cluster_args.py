@@ -6,7 +6,6 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from catalog.eks_pins import eks_pins
 from components.arguments import Args
 from components.aws_arguments import Cidr, PrincipalArn
 
@@ -39,10 +38,6 @@ class EksClusterArgs(Args):
     """An EKS cluster of our own."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$", max_length=60)]
-    kubernetes_version: Annotated[str, StringConstraints(pattern=r"^1\.\d\d$")] = Field(
-        default_factory=lambda: eks_pins().kubernetes_version
-    )
-    """Minor version. A cluster that AWS has upgraded beyond it stays as it is; a higher one here upgrades."""
     public_access: Literal["off", "listed networks", "0.0.0.0/0 on purpose"] = "off"
     """Who reaches the API endpoint from outside the VPC: nobody, ``public_access_cidrs``, or everybody, in these words.
 

@@ -35,6 +35,8 @@ def node_group_body(args: NodeGroupArgs, group: PlannedNodeGroup) -> dict[str, A
         "node_group_name": group.name,
         "ami_type": _AMI_TYPES[args.ami],
         "capacity_type": group.capacity_type,
+        # Nodes follow a deliberate upgrade; one that AWS makes of the control plane leaves them where they are.
+        "version": eks_pins().kubernetes_version,
         "release_version": args.release_version or eks_pins().al2023_release,
         "scaling_config": {"min_size": 0, "desired_size": group.desired, "max_size": group.largest},
         # MINIMAL ends the old node before it starts the new one: without spare GPUs the default would hang.

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from catalog.efa_layout import EfaPolicy, efa_policies
+from catalog.eks_pins import eks_pins
 from catalog.facts import UnknownFactError
 from catalog.instance_types import InstanceType, instance_type
 from components.arguments import Args
@@ -71,7 +72,13 @@ class NodeGroupArgs(Args):
     @model_validator(mode="after")
     def _release_of_the_ami(self) -> NodeGroupArgs:
         if self.ami == "bottlerocket" and self.release_version is None:
-            raise ValueError("release_version: Bottlerocket's is not pinned in the catalog; name one, such as 1.64.0-…")
+            raise ValueError("release_version: is needed for bottlerocket: the catalog pins none")
+        minor = eks_pins().kubernetes_version
+        if self.ami == "al2023" and self.release_version and not self.release_version.startswith(f"{minor}."):
+            raise ValueError(
+                f"release_version: {self.release_version!r} is not for Kubernetes {minor}, which this program runs; "
+                f"pinned: {eks_pins().al2023_release}"
+            )
         return self
 
     @model_validator(mode="after")

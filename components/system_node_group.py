@@ -55,6 +55,8 @@ def system_group_body(args: SystemNodesArgs) -> dict[str, Any]:
         "node_group_name_prefix": f"{NAME}-",
         "ami_type": "AL2023_x86_64_STANDARD",
         "capacity_type": "ON_DEMAND",
+        # Nodes follow a deliberate upgrade; one that AWS makes of the control plane leaves them where they are.
+        "version": eks_pins().kubernetes_version,
         "release_version": eks_pins().al2023_release,
         "instance_types": list(args.instance_types),
         "scaling_config": {"min_size": args.count, "desired_size": args.count, "max_size": args.max_count},
