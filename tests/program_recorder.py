@@ -12,6 +12,9 @@ from infra.program import compose
 from infra.settings import StackSettings, parse_settings
 from tests.stack_files import flat, stack_config
 
+# How the engine's protocol marks a reference to a resource (pulumi.runtime.rpc).
+_SIGNATURE = pulumi.runtime.rpc._special_sig_key
+_RESOURCE = pulumi.runtime.rpc._special_resource_sig
 NOW = datetime.datetime(2026, 11, 29, 12, tzinfo=datetime.UTC)
 
 
@@ -47,10 +50,19 @@ class Recorder(pulumi.runtime.Mocks):
             outputs["resources"] = [{"autoscalingGroups": [{"name": f"asg-{args.name}"}]}]
         if args.typ == "eks:index:Cluster":
             outputs["kubeconfigJson"] = "{}"
-            outputs["eksCluster"] = {"name": args.inputs["name"], "vpcConfig": {"clusterSecurityGroupId": "sg-cluster"}}
+            outputs["eksCluster"] = self._child_cluster(args.inputs["name"])
         if args.typ == "aws:fsx/lustreFileSystem:LustreFileSystem":
             outputs |= {"dnsName": "fs.example", "mountName": "abcdef"}
         return identifier, outputs
+
+    def _child_cluster(self, name: str) -> dict[str, Any]:
+        """A reference to the component's own child, as the SDK reads it."""
+        monitor = pulumi.runtime.settings.get_monitor()
+        type_ = "aws:eks/cluster:Cluster"
+        urn = monitor.make_urn("", f"eks:index:Cluster${type_}", "cluster-eksCluster")
+        state = {"name": name, "vpcConfig": {"clusterSecurityGroupId": "sg-cluster"}}
+        monitor.resources[urn] = monitor.ResourceRegistration(urn, name, state)
+        return {_SIGNATURE: _RESOURCE, "urn": urn, "id": name}
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
         if args.token == "aws:eks/getClusters:getClusters":
