@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 from pathlib import Path
@@ -10,8 +11,9 @@ import pulumi
 
 from infra.checks import check
 from infra.cluster_reachability import unreachable_reason
+from infra.notices import notices
 from infra.program import compose
-from infra.settings import SettingsError, StackSettings, parse_settings, stack_file
+from infra.settings import ExistingCluster, SettingsError, StackSettings, parse_settings, stack_file
 from toolchain.installed import crd_files
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
@@ -52,7 +54,20 @@ def main() -> None:
         settings = read_settings(stack)
     except SettingsError as error:
         raise pulumi.RunError(str(error)) from None
+    now = datetime.datetime.now(datetime.UTC)
+    for notice in notices(settings, now):
+        pulumi.log.warn(notice)
     existing = settings.cluster.existing
+    kubeconfig = reachable_kubeconfig(existing, stack) if existing else None
+    compose(settings, stack, definition_files(), kubeconfig=kubeconfig, now=now)
+
+
+def reachable_kubeconfig(existing: ExistingCluster, stack: str) -> Path:
+    """The path of an existing cluster's kubeconfig, resolved; a preview goes on where the cluster doesn't answer.
+
+    Raises:
+        pulumi.RunError: it doesn't answer, and this is no preview.
+    """
     kubeconfig = (PROJECT_ROOT / Path(existing.kubeconfig).expanduser()).resolve()
     reason = unreachable_reason(kubeconfig, existing.context)
     if reason:
@@ -61,7 +76,7 @@ def main() -> None:
         if not pulumi.runtime.is_dry_run():
             raise pulumi.RunError(f"{message}. Nothing was changed.")
         pulumi.log.warn(f"{message}. This preview can't compare with what is there.")
-    compose(settings, stack, kubeconfig, definition_files())
+    return kubeconfig
 
 
 main()

@@ -10,10 +10,6 @@ from collections.abc import Callable, Sequence
 
 from sandbox.control_plane import Sandbox
 from sandbox.errors import SandboxError
-<<<<<<< HEAD
-=======
-from sandbox.node_groups import NodeGroup, read_node_groups
->>>>>>> main
 from sandbox.stacks.pending_creates import exists, has_pending_operations, pending_creates
 from sandbox.stacks.stale_locks import remove_stale
 from sandbox.stacks.workspace import REPOSITORY, Workspace
@@ -35,9 +31,9 @@ def up(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], ar
     Raises:
         SandboxError: the sandbox does not come up, another run is under way, or the engine fails.
     """
-    groups = _ready(sandbox, workspace, report)
+    _ready(sandbox, workspace, report)
     _run(workspace, ["up", "--yes", "--skip-preview", *_program_flags(workspace), *arguments])
-    sandbox.up(groups)  # KEDA's stand-in joins once the stack has brought KEDA's CRDs
+    sandbox.up()  # KEDA's stand-in joins once the stack has brought KEDA's CRDs
 
 
 def preview(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
@@ -64,19 +60,13 @@ def _program_flags(workspace: Workspace) -> list[str]:
     return [*flags, "--policy-pack-config", str(levels)] if levels.is_file() else flags
 
 
-def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> tuple[NodeGroup, ...]:
+def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
     workspace.check_stack_file()
-<<<<<<< HEAD
     sandbox.up()
-=======
-    groups = read_node_groups(workspace.stack_file)
-    sandbox.up(groups)
->>>>>>> main
     workspace.prepare()
     for lock in remove_stale(workspace.state, workspace.stack):
         report(f"Removed the lock that a run of {lock.since} (process {lock.pid}) left when it died")
     _adopt_pending_creates(sandbox, workspace, report)
-    return groups
 
 
 def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
