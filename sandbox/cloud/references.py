@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from sandbox.cloud.account import Account
@@ -23,6 +24,10 @@ _NOT_FOUND = {
 }
 
 
+# A name that a person gave may begin like an id (lt-gpu); an id ends in 17 hexadecimal digits, an old one in 8.
+_ID = re.compile(r"(?P<prefix>[a-z]+-)(?:[0-9a-f]{17}|[0-9a-f]{8})")
+
+
 def check_references(inputs: Mapping[str, Plain], account: Account) -> None:
     """Look up every id in the inputs.
 
@@ -30,8 +35,7 @@ def check_references(inputs: Mapping[str, Plain], account: Account) -> None:
         AwsError: one does not exist.
     """
     for _, value in leaves({key: item for key, item in inputs.items() if key not in ("tags", "tagsAll")}):
-        if not isinstance(value, str):
-            continue
-        for prefix, (code, message) in _NOT_FOUND.items():
-            if value.startswith(prefix) and not account.knows(value):
-                raise AwsError(code, message.format(id=value))
+        match = _ID.fullmatch(value) if isinstance(value, str) else None
+        if match and match["prefix"] in _NOT_FOUND and not account.knows(match[0]):
+            code, message = _NOT_FOUND[match["prefix"]]
+            raise AwsError(code, message.format(id=match[0]))
