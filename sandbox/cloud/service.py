@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -63,14 +64,15 @@ class Service:
         """
         row = resource_type(token)
         self._check(token, inputs, None)
-        words: dict[str, Any] = {**inputs, **settings.words()}
+        given_name = _given_name(row, inputs)
+        words: dict[str, Any] = {**inputs, **given_name, **settings.words()}
         if token == CLUSTER:
             words |= {"endpoint": self._cluster.endpoint, "certificate_authority": self._cluster.certificate_authority}
         resource_id = fill(row.id, words)
         if self.account.get(token, resource_id) is not None:
             raise _already_exists(token, resource_id)
         words["id"] = resource_id
-        outputs = _outputs(row, inputs, words)
+        outputs = _outputs(row, inputs, words) | given_name
         if token == SUBNET:
             outputs["availabilityZoneId"] = zone_of_subnet(inputs)
             outputs["availabilityZone"] = zone_name(outputs["availabilityZoneId"])
@@ -111,7 +113,7 @@ class Service:
             return
         self._refuse_deletion(resource)
         if token == NODE_GROUP:
-            self._cluster.remove_nodes(resource.inputs["nodeGroupName"])
+            self._cluster.remove_nodes(resource.state["nodeGroupName"])
         for version in self.account.of_type(TEMPLATE_VERSION) if token == LAUNCH_TEMPLATE else ():
             if version.id.startswith(f"{resource_id}:"):
                 self.account.remove(version)
@@ -164,6 +166,13 @@ def _outputs(row: ResourceType, inputs: Mapping[str, Plain], words: dict[str, An
     for name, nested in row.nested_outputs.items():
         outputs[name] = {**_mapping(inputs.get(name)), **fill(nested, words)}
     return outputs
+
+
+def _given_name(row: ResourceType, inputs: Mapping[str, Plain]) -> dict[str, str]:
+    """The name that the provider makes of a prefix: with the time, as Terraform's provider does."""
+    if row.name is None or row.name in inputs:
+        return {}
+    return {row.name: f"{inputs[f'{row.name}Prefix']}{datetime.datetime.now(datetime.UTC):%Y%m%d%H%M%S%f}"}
 
 
 def _mapping(value: Plain) -> Mapping[str, Plain]:
