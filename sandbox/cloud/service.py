@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sandbox.cloud.account import Account, Resource
 from sandbox.cloud.derived_nodes import SUBNET, zone_of_subnet
-from sandbox.cloud.errors import AwsError
+from sandbox.cloud.errors import AwsError, StandInError
 from sandbox.cloud.references import check_references
 from sandbox.cloud.resource_types import ResourceType, fill, resource_type
 from sandbox.cloud.rules import check_against_account, check_alone
@@ -67,6 +67,7 @@ class Service:
         given_name = _given_name(row, inputs)
         words: dict[str, Any] = {**inputs, **given_name, **settings.words()}
         if token == CLUSTER:
+            self._refuse_a_second_cluster()
             words |= {"endpoint": self._cluster.endpoint, "certificate_authority": self._cluster.certificate_authority}
         resource_id = fill(row.id, words)
         if self.account.get(token, resource_id) is not None:
@@ -80,9 +81,7 @@ class Service:
         self._apply(resource)
         return resource
 
-    def update(
-        self, token: str, resource_id: str, urn: str, inputs: Mapping[str, Plain], settings: ProviderSettings
-    ) -> Resource:
+    def update(self, token: str, resource_id: str, urn: str, inputs: Mapping[str, Plain]) -> Resource:
         """Change a resource in place.
 
         Raises:
@@ -139,11 +138,19 @@ class Service:
             raise AwsError("ResourceNotFoundException", f"{resource_id} does not exist. Run `refresh` first.")
         return resource
 
+    def _refuse_a_second_cluster(self) -> None:
+        for other in self.account.of_type(CLUSTER):
+            raise StandInError(
+                f"The sandbox has one control plane, and {other.id} is on it (stack {other.urn.split('::')[0].rpartition(':')[2]}). "
+                "Destroy that stack first, or use a second sandbox (GPU_INFERENCE_SANDBOX_DIR)."
+            )
+
     def _refuse_deletion(self, resource: Resource) -> None:
         if resource.inputs.get("deletionProtection"):
             raise AwsError(
                 "InvalidRequestException",
-                f"Cluster {resource.id} has deletion protection. Set deletion_protection to false and deploy that first.",
+                f"Cluster {resource.id} has deletion protection. Set deletion_protection to false and deploy that, "
+                "then delete it.",
             )
         in_use = resource_type(resource.type).in_use
         if in_use is None:
