@@ -23,9 +23,7 @@ DEFINITIONS = {"keda": ("scaledobjects",), "prometheus-operator": ("podmonitors"
 
 def definition_files() -> list[Path]:
     """The CRD files of ``DEFINITIONS``, in a stable order."""
-    return [
-        file for module, names in DEFINITIONS.items() for file in crd_files(module) if file.stem.endswith(names)
-    ]
+    return [file for module, names in DEFINITIONS.items() for file in crd_files(module) if file.stem.endswith(names)]
 
 
 def read_settings(stack: str) -> StackSettings:

@@ -37,7 +37,9 @@ def _unique_names(settings: StackSettings) -> Iterator[Problem]:
     scalers = [server.autoscaler.name if server.autoscaler else None for server in servers]
     for index, server in enumerate(servers):
         if names.index(server.name) != index:
-            yield Problem(f"model_servers[{index}].name", f"{server.name!r} is already the name of another model server")
+            yield Problem(
+                f"model_servers[{index}].name", f"{server.name!r} is already the name of another model server"
+            )
         if server.name == "vllm":
             message = (
                 "may not be 'vllm': its Service would inject VLLM_PORT into every pod of the namespace and vLLM would "

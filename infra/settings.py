@@ -114,9 +114,7 @@ def parse_settings(config: Mapping[str, str], secret_keys: Sequence[str], stack:
     if secrets:
         message = "is encrypted. Stack files hold no secret: name a Kubernetes Secret or an ARN instead"
         raise SettingsError(stack_file(stack), [Problem(key, message) for key in secrets])
-    document = {
-        key.removeprefix(prefix): _value(text) for key, text in config.items() if key.startswith(prefix)
-    }
+    document = {key.removeprefix(prefix): _value(text) for key, text in config.items() if key.startswith(prefix)}
     try:
         # From JSON and strict: lists may become tuples, but "8" is no number and 1 is no truth value.
         return StackSettings.model_validate_json(json.dumps(document), strict=True)
