@@ -45,7 +45,6 @@ class EksClusterArgs(Args):
     """
     public_access_cidrs: tuple[Cidr, ...] = ()
     log_retention_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096] = 90
-    deletion_protection: bool = True
     access: tuple[AccessEntryArgs, ...] = ()
 
     @field_validator("public_access_cidrs")

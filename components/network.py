@@ -175,7 +175,7 @@ class Network(pulumi.ComponentResource):
         )
         nat = aws.ec2.NatGateway(
             f"{self._name}-{zone}",
-            allocation_id=address.allocation_id,
+            allocation_id=address.id,
             subnet_id=public.id,
             tags=self._tags(f"nat-{zone}"),
             opts=after_gateway,
