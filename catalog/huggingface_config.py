@@ -82,10 +82,11 @@ def _weights_dtype(config: dict[str, Any], text: dict[str, Any], origin: str) ->
         groups = (quantisation.get("config_groups") or {}).values()
         bits = {int((group.get("weights") or {}).get("num_bits", 16)) for group in groups}
         kinds = {str((group.get("weights") or {}).get("type", "int")) for group in groups}
-        found: WeightsDtype = "int4" if bits == {4} else "fp8" if kinds == {"float"} else "int8"
+        floating = kinds == {"float"}
+        found: WeightsDtype = ("nvfp4" if floating else "int4") if bits == {4} else "fp8" if floating else "int8"
         return found
     if method in ("fp8", "fbgemm_fp8", "modelopt"):
-        return "fp8"
+        return "nvfp4" if "FP4" in str(quantisation.get("quant_algo", "")).upper() else "fp8"
     if method == "mxfp4":
         return "mxfp4"
     if method == "bitsandbytes":

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-QuantisedDtype = Literal["fp8", "int8", "int4", "nf4", "mxfp4", "q8_0"]
+QuantisedDtype = Literal["fp8", "int8", "int4", "nf4", "mxfp4", "nvfp4", "q8_0"]
 
 # Suffixes that say how weights are stored; the first that fits is taken (w4a16, AWQ and GPTQ all hold 4-bit integers).
 _QUANTISATIONS: tuple[tuple[re.Pattern[str], QuantisedDtype], ...] = (
     (re.compile(r"[-_. ](unsloth-)?bnb-4bit$"), "nf4"),
     (re.compile(r"[-_. ]mxfp4$"), "mxfp4"),
+    (re.compile(r"[-_. ](nvfp4|fp4)$"), "nvfp4"),
     (re.compile(r"([-_. ]q8_0)?[-_. ]gguf$|[-_. ]q8_0$"), "q8_0"),
     (re.compile(r"([-_. ](gptq|quantized))?[-_. ](w8a8|w8a16|int8|8bit)$"), "int8"),
     (re.compile(r"[-_. ]fp8([-_. ](dynamic|kv|block|static))*$"), "fp8"),

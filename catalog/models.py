@@ -7,7 +7,7 @@ A name with a quantisation suffix (``…-AWQ``, ``…-FP8-dynamic``) is its base
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import model_validator
 
@@ -19,7 +19,7 @@ AttentionKind = Literal["gqa", "mla", "hybrid-swa", "hybrid-chunked", "hybrid-gd
 hybrid-swa: some layers keep a sliding window; hybrid-chunked: some attend within chunks; hybrid-gdn: some layers
 keep a state of fixed size instead of a cache (gated delta net, Mamba)."""
 
-WeightsDtype = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "mxfp4", "nf4", "q8_0"]
+WeightsDtype = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "mxfp4", "nvfp4", "nf4", "q8_0"]
 """How the linear layers are stored; embeddings and the output head stay in 16 bit."""
 
 
@@ -65,6 +65,9 @@ class Model(Fact):
 
     name: str
     aliases: tuple[str, ...] = ()
+    """Other spellings of this checkpoint's id."""
+    same_shape: tuple[str, ...] = ()
+    """Other checkpoints with these dimensions: base, later or tuned versions."""
     layers: int
     hidden_size: int
     intermediate_size: int
@@ -143,39 +146,39 @@ def models() -> dict[str, Model]:
     return {row["name"]: Model.model_validate(row) for row in load_yaml("models.yaml")["models"]}
 
 
+def _spellings(row: Model) -> tuple[str, ...]:
+    return (row.name, *row.aliases, *row.same_shape)
+
+
 @cache
-def _index() -> dict[str, str]:
-    """Folded name → table name: full ids and aliases, then bare names, then family names (first row wins)."""
-    index: dict[str, str] = {}
-    spellings = [(spelling, row["name"]) for row in _rows() for spelling in (row["name"], *row.get("aliases", ()))]
+def _index() -> dict[str, tuple[str, str]]:
+    """Folded spelling → (row, id): full ids first, then bare names, then family names; the first row wins."""
+    index: dict[str, tuple[str, str]] = {}
     for fold in (str.lower, bare_name, family_name):
-        for spelling, name in spellings:
-            index.setdefault(fold(spelling), name)
+        for row in models().values():
+            for spelling in _spellings(row):
+                index.setdefault(fold(spelling), (row.name, row.name if spelling in row.aliases else spelling))
     return index
-
-
-def _rows() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = load_yaml("models.yaml")["models"]
-    return rows
 
 
 @cache
 def model(name: str) -> Model:
     """The model called ``name``: a Hugging Face id, an alias, a folder that ends in one, in any case.
 
-    A quantised variant of a known model (``Qwen/Qwen3-14B-AWQ``) is that model with the variant's ``weights_dtype``.
+    A checkpoint of the same shape keeps its own id as ``name``. A quantised variant of a known model
+    (``Qwen/Qwen3-14B-AWQ``) is that model with the variant's ``weights_dtype``.
 
     Raises:
         UnknownFactError: the catalog has no such model; close matches are named.
     """
     index = _index()
-    for fold in (str.lower, bare_name):
-        if (found := index.get(fold(name))) is not None:
-            return models()[found]
-    found = index.get(family_name(name))
+    found = index.get(name.lower()) or index.get(bare_name(name))
+    dtype = None if found else quantisation_of(name)
+    found = found or index.get(family_name(name))
     if found is None:
-        hint = "For another model give the path of its Hugging Face config.json."
-        raise unknown("model", name, models(), hint)
-    base = models()[found]
-    dtype = quantisation_of(name)
-    return base.model_copy(update={"name": name, "aliases": (), "weights_dtype": dtype}) if dtype else base
+        known = (spelling for row in models().values() for spelling in _spellings(row))
+        raise unknown("model", name, known, "For another model give the path of its Hugging Face config.json.")
+    row, identity = models()[found[0]], found[1]
+    if dtype:
+        return row.model_copy(update={"name": name, "aliases": (), "same_shape": (), "weights_dtype": dtype})
+    return row if identity == row.name else row.model_copy(update={"name": identity, "aliases": (), "same_shape": ()})

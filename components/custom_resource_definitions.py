@@ -25,9 +25,7 @@ def definition_body(text: str) -> dict[str, Any]:
     """The CRD in a YAML text, without what only its generator reads."""
     body: dict[str, Any] = yaml.safe_load(text)
     annotations = {
-        key: value
-        for key, value in body["metadata"].get("annotations", {}).items()
-        if key not in _DROPPED_ANNOTATIONS
+        key: value for key, value in body["metadata"].get("annotations", {}).items() if key not in _DROPPED_ANNOTATIONS
     }
     # An empty map would be a change at every run: the API server drops it.
     body["metadata"] = {"name": body["metadata"]["name"], **({"annotations": annotations} if annotations else {})}

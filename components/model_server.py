@@ -1,8 +1,9 @@
 """One model served by vLLM on GPU nodes, tensor parallelism inside one NVLink domain.
 
 Inputs: a ``ModelServerPlan`` (all numbers decided), the name of the cache claim, whether its nodes are there
-(``nodes_expected``: a capacity block that has not begun has none). Outputs: ``name``, ``endpoint`` (inside the cluster).
-Creates: Deployment, Service, PodDisruptionBudget, PodMonitor. The Hugging Face token is an existing Secret.
+(``nodes_expected``: a capacity block that has not begun has none). Outputs: ``deployment``, ``endpoint`` (inside the
+cluster). Creates: Deployment, Service, PodDisruptionBudget, PodMonitor. The Hugging Face token is a key of an existing
+Secret.
 Replacement: the name replaces everything. Anything in the pod rolls the pods one at a time, without spare GPUs.
 Day two: KEDA owns ``replicas`` where an autoscaler is set.
 """

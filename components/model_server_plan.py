@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from catalog.instance_types import InstanceType
 from components.model_server_args import ModelServerArgs
 
-# Drain begins when the pod is told to stop; endpoints take a moment to forget it (facts/serving.md 1.5: 15 s, as KServe).
+# Endpoints take a moment to forget a pod that is told to stop (facts/serving.md 1.5: 15 s, as KServe has it).
 ENDPOINT_REMOVAL_SECONDS = 15
 # What is left of the grace period for the process to end once requests are done.
 STOP_MARGIN_SECONDS = 45

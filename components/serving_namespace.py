@@ -1,8 +1,8 @@
 """The namespace that model servers run in.
 
 Inputs: its name. Outputs: ``name``. Creates: one Namespace with Pod Security levels.
-Pod Security: ``baseline`` is enforced, ``restricted`` is warned about. vLLM's older images run as root, which restricted
-refuses; multi-node pods will need IPC_LOCK, which baseline refuses too: their issue decides for them.
+Pod Security: ``baseline`` is enforced, ``restricted`` is warned about. vLLM's older images run as root, which
+``restricted`` refuses; multi-node pods will need IPC_LOCK, which baseline refuses too: their issue decides for them.
 Replacement: the name.
 """
 
@@ -29,7 +29,7 @@ def namespace_body(args: ServingNamespaceArgs) -> dict[str, Any]:
     """The Namespace object."""
     pod_security = {
         "pod-security.kubernetes.io/enforce": "baseline",
-        "pod-security.kubernetes.io/warn": "baseline",
+        "pod-security.kubernetes.io/warn": "restricted",
         "pod-security.kubernetes.io/audit": "restricted",
     }
     return {"metadata": {"name": args.name, "labels": {**object_labels(args.name, "namespace"), **pod_security}}}

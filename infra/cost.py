@@ -19,7 +19,7 @@ def usd_per_hour(settings: StackSettings) -> dict[str, str]:
     groups = [group for group in settings.node_groups if instance_type(group.instance_type).gpus and group.count]
     known = [{price.kind: price for price in prices(group.instance_type)} for group in groups]
     kinds = [kind for kind in (known[0] if known else {}) if all(kind in table for table in known)]
-    found = {}
+    found: dict[str, str] = {}
     for kind in kinds:
         total = sum(group.count * table[kind].usd_per_hour for group, table in zip(groups, known, strict=True))
         oldest = min(table[kind].date for table in known)

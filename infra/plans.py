@@ -10,10 +10,11 @@ from components.model_server_args import ModelServerArgs
 from components.model_server_plan import ModelServerPlan
 from infra.settings import StackSettings
 from sizing.hardware import hardware_of_instance
+from sizing.load_time import CacheKind
 from sizing.summary import Default, ServerSummary, summarize
 
 # Replicas read the shared cache; the first start of all fills it from the hub, which is what the budget must allow.
-COLD_CACHE = "hub"
+COLD_CACHE: CacheKind = "hub"
 
 
 @dataclass(frozen=True)

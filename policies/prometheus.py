@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,12 +16,14 @@ from policies.unknowns import NotDecidedError, Unknown, is_unknown, mapping, tex
 PROMETHEUS_KINDS = ("Prometheus.monitoring.coreos.com", "PrometheusAgent.monitoring.coreos.com")
 _CHART = "kube-prometheus-stack"
 _OPERATOR = re.compile(r"kube-prometheus|operator", re.IGNORECASE)
-_RELEASE = re.compile(r"release(?:\s+name)?\s*[:=]?\s*['\"]?(?!labels?\b)([a-z0-9][-a-z0-9.]*)", re.IGNORECASE)
+_RELEASE = re.compile(r"release['\"]?(?:\s+name)?\s*[:=]?\s*['\"]?(?!labels?\b)([a-z0-9][-a-z0-9.]*)", re.IGNORECASE)
 _TAKES_ALL = re.compile(
     r"NilUsesHelmValues['\"]?\s*[:=]?\s*(is\s+)?['\"]?false|(select|take)s?\s+(all|every|any)|"
-    r"(all|any|every) (pod|service)?\s?monitors?",
+    r"(all|any|every) (pod|service)?\s?monitors?|(open|empty) selectors?",
     re.IGNORECASE,
 )
+_MATCH_LABELS = re.compile(r"matchLabels\W+([\w./-]+)['\"]?\s*[:=]\s*['\"]?([\w.-]+)")
+_NAMESPACE = re.compile(r"namespace\W+(?!selector)([a-z0-9][-a-z0-9]*)", re.IGNORECASE)
 
 Answer = Literal["yes", "no", "unknown"]
 
@@ -75,18 +77,21 @@ def operator_run(resources: ResourceSet) -> list[Prometheus]:
 
 
 def _from_context(resources: ResourceSet) -> Iterator[Prometheus]:
-    stated = resources.context.get("prometheus")
-    if isinstance(stated, Mapping):
-        release = text(stated.get("release"))
-        written = str(dict(stated))
-        if release or _OPERATOR.search(written):
-            takes_all = bool(_TAKES_ALL.search(written)) or text(stated.get("selectors")) in ("all", "any")
-            yield Prometheus("the cluster's Prometheus", takes_all, release, namespace=text(stated.get("namespace")))
-        return
+    """What the context's ``prometheus`` tells, a sentence or a mapping."""
     written = context_text(resources)
-    if _OPERATOR.search(written):
-        match = _RELEASE.search(written)
-        yield Prometheus("the cluster's Prometheus", bool(_TAKES_ALL.search(written)), match[1] if match else None)
+    if not _OPERATOR.search(written):
+        return
+    labels = _MATCH_LABELS.search(written)
+    selector = {"matchLabels": {labels[1]: labels[2]}} if labels else None
+    release, namespace = _RELEASE.search(written), _NAMESPACE.search(written)
+    yield Prometheus(
+        "the cluster's Prometheus",
+        takes_all=bool(_TAKES_ALL.search(written)),
+        release=release[1] if release else None,
+        pod_selector=selector,
+        service_selector=selector,
+        namespace=namespace[1] if namespace else None,
+    )
 
 
 def _from_helm(resources: ResourceSet) -> Iterator[Prometheus]:

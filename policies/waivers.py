@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from policies.model import Resource
+from policies.unknowns import known
 
 PREFIX = "policies.gpu-inference/waive-"
 _FIELDS = ("reason", "owner", "until")
@@ -55,7 +56,9 @@ def parse_annotation(rule: str, value: Any, today: datetime.date) -> Waiver:
 
     Raises:
         WaiverError: incomplete, malformed or expired.
+        NotDecidedError: not known yet.
     """
+    value = known(value)
     # A reason may hold a semicolon: only one before a field's name separates.
     parts = re.split(
         r"(?:^|;)\s*(reason|owner|until)\s*:", value if isinstance(value, str) else "", flags=re.IGNORECASE

@@ -33,12 +33,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Version = Annotated[str, typer.Option("--vllm-version", help="vLLM version, such as 0.33.0 or v0.19.0.")]
 Weights = Annotated[
     str,
-    typer.Option("--weights-dtype", help="Stored weights: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nf4, q8_0."),
+    typer.Option("--weights-dtype", help="Stored weights: bf16, fp16, fp32, fp8, int8, int4, mxfp4, nvfp4, nf4, q8_0."),
 ]
 
 
 @contextmanager
-def _people_s_errors() -> Iterator[None]:
+def _bad_input_exits() -> Iterator[None]:
     """Bad input ends with one line on stderr and exit code 2, never a traceback."""
     try:
         yield
@@ -95,7 +95,7 @@ def fit_command(
     from sizing.hardware import check_placement, hardware
     from sizing.report import fit_report
 
-    with _people_s_errors():
+    with _bad_input_exits():
         if request_tokens is not None and request_tokens < 1:
             raise SizingError(f"request tokens is {request_tokens}: it must be at least 1")
         place = hardware(instance=instance, gpu_name=gpu, gpu_memory_gib=gpu_memory_gib, gpus_per_node=gpus_per_node)
@@ -144,7 +144,7 @@ def plan_command(
     from sizing.report import option_report
     from sizing.roofline import MEASURED_ON
 
-    with _people_s_errors():
+    with _bad_input_exits():
         load = Load(requests_per_second, input_tokens, output_tokens, ttft, itl)
         described = _with_weights(find_model(model), weights_dtype)
         options = plan(described, load, vllm_version(version))
@@ -157,6 +157,7 @@ def plan_command(
             "a bound uses published peaks and no communication; an estimate uses the share of them measured on one "
             f"{MEASURED_ON} (matrices only), carried over to every other GPU",
             ASSUMPTION,
+            *(["no expert model was measured: times of this one are optimistic"] if described.moe else []),
             "fp8 weights need a quantised checkpoint; replicas are planned to 85 % of their time; no prefix is shared",
             "prices are dated list prices of one region: check them before buying",
         ],
@@ -203,7 +204,7 @@ def check_logs_command(
     from sizing.check_logs import check_rows
     from sizing.log_rows import read_log_rows
 
-    with _people_s_errors():
+    with _bad_input_exits():
         document = check_rows(read_log_rows(file))
     if as_json:
         _print_json(document)

@@ -137,10 +137,11 @@ def cache_capacity(config: Deployment, available_gib: float) -> CacheCapacity:
     """Blocks and tokens in ``available_gib`` GiB a GPU (0 where that is negative)."""
     layout = cache_layout(config)
     blocks = max(0, int(available_gib * 2**30 // layout.block_bytes))
-    if config.generation.hybrid_tokens == "requests" or layout.state_groups:
+    if config.generation.hybrid_tokens == "requests":
         tokens = int(blocks / layout.blocks_per_request(config.max_model_len) * config.max_model_len)
     else:
-        tokens = blocks // layout.groups * BLOCK_TOKENS
+        smallest_block = layout.full_block_tokens if layout.state_groups else BLOCK_TOKENS
+        tokens = blocks // layout.groups * smallest_block
     return CacheCapacity(blocks, tokens, layout)
 
 

@@ -21,10 +21,13 @@ from sizing.errors import SizingError
 
 # The version taken where a row names only the engine: the newest that had V0 alone, and the hungriest of V1.
 _ASSUMED_VERSION: dict[Engine, str] = {"V0": "0.6.3", "V1": "0.11.0"}
+# Gated-delta-net models came late, and their rows print tokens as late versions do.
+_ASSUMED_VERSION_OF_LATE_MODELS = "0.28.0"
 # What CUDA reports of a card's nominal size, where no better figure is known (H100: 79.19 of 80).
 _CUDA_SHARE = 0.985
 _WEIGHT_WORDS: tuple[tuple[str, WeightsDtype], ...] = (
     (r"mxfp4", "mxfp4"),
+    (r"nvfp4", "nvfp4"),
     (r"gguf|q8_0", "q8_0"),
     (r"bnb|nf4|bitsandbytes", "nf4"),
     (r"awq|gptq|int4|w4a16|auto_?round|4-?bit", "int4"),
@@ -162,7 +165,8 @@ def version_of(row: LogRow) -> tuple[VllmVersion, bool]:
             plain = re.match(r"\d+(?:\.\d+)+", match[0])
             if plain:
                 return vllm_version(plain[0]), False
-    return vllm_version(_ASSUMED_VERSION[row.engine or "V1"]), True
+    late = row.attention == "hybrid-gdn" and row.engine != "V0"
+    return vllm_version(_ASSUMED_VERSION_OF_LATE_MODELS if late else _ASSUMED_VERSION[row.engine or "V1"]), True
 
 
 @cache

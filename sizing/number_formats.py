@@ -12,7 +12,8 @@ GIB = 2**30
 KvCacheDtype = Literal["fp32", "bf16", "fp16", "fp8"]
 
 # Bytes an element of a linear layer, scales included: int4 in groups of 128 with a 16-bit scale and a 4-bit zero point;
-# mxfp4 in groups of 32 with an 8-bit scale; nf4 in groups of 64, its scales quantised again; q8_0 in groups of 32.
+# mxfp4 and nvfp4 in groups of 32 and 16 with an 8-bit scale; nf4 in groups of 64, its scales quantised again; q8_0 in
+# groups of 32.
 _LINEAR_BYTES: dict[WeightsDtype, float] = {
     "fp32": 4.0,
     "bf16": 2.0,
@@ -21,6 +22,7 @@ _LINEAR_BYTES: dict[WeightsDtype, float] = {
     "int8": 1.0,
     "int4": 0.5 + (2 + 0.5) / 128,
     "mxfp4": 0.5 + 1 / 32,
+    "nvfp4": 0.5 + 1 / 16,
     "nf4": 0.5 + (1 + 4 / 256) / 64,
     "q8_0": 1.0 + 2 / 32,
 }

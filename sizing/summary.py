@@ -8,7 +8,7 @@ from catalog.models import Model
 from catalog.vllm_memory import batch_defaults
 from catalog.vllm_versions import VllmVersion
 from sizing.cost import Cost, gpu_costs
-from sizing.deployment import deployment
+from sizing.deployment import Deployment, deployment
 from sizing.fit import Fit, fit
 from sizing.hardware import Hardware, check_placement
 from sizing.host_memory import host_memory
@@ -80,15 +80,24 @@ class ServerSummary:
         return self.result.tightest.weights_gib
 
 
-def _default_max_num_seqs(result: Fit, request_tokens: int, vllm_default: int) -> Default:
-    held = int(result.capacity.concurrency(request_tokens))
-    value = min(vllm_default, max(_FEWEST_SEQUENCES, held // _FEWEST_SEQUENCES * _FEWEST_SEQUENCES))
-    limit = (
-        f"vLLM's default of {vllm_default}"
-        if value == vllm_default
-        else f"the {held} requests of {request_tokens:,} tokens that the KV cache holds"
-    )
-    return Default(value, f"{limit}, so that requests wait in the queue that KEDA sees instead of being preempted")
+def _default_max_num_seqs(config: Deployment, request_tokens: int, vllm_default: int) -> Default:
+    """As many sequences as the cache holds, at most vLLM's default. Fewer sequences leave a larger cache, so halve."""
+
+    def held(sequences: int) -> int:
+        return int(fit(replace(config, max_num_seqs=sequences)).capacity.concurrency(request_tokens))
+
+    most = sequences = vllm_default
+    while sequences > _FEWEST_SEQUENCES and held(sequences) < sequences:
+        most, sequences = sequences, max(_FEWEST_SEQUENCES, sequences // 2)
+    requests = held(sequences)
+    value = max(sequences, min(most, requests // _FEWEST_SEQUENCES * _FEWEST_SEQUENCES))
+    if value == vllm_default:
+        limit = f"vLLM's default of {vllm_default}"
+    elif requests < _FEWEST_SEQUENCES:
+        limit = f"the least that still batches: the KV cache holds {requests} requests of {request_tokens:,} tokens"
+    else:
+        limit = f"the {requests} requests of {request_tokens:,} tokens that the KV cache holds"
+    return Default(value, f"{limit}; more would be preempted instead of waiting in the queue that KEDA sees")
 
 
 def summarize(
@@ -127,7 +136,7 @@ def summarize(
     vllm_default = batch_defaults(vllm_version, place.memory.memory_gib, place.memory.architecture).max_num_seqs
     typical = typical_request_tokens or max(1, config.max_model_len // _TYPICAL_SHARE)
     if max_num_seqs is None:
-        sequences = _default_max_num_seqs(fit(config), typical, vllm_default)
+        sequences = _default_max_num_seqs(config, typical, vllm_default)
         config = replace(config, max_num_seqs=sequences.value)
     else:
         sequences = Default(max_num_seqs, "set by the stack")

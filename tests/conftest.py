@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 
-
 class _PlainDumper(yaml.SafeDumper):
     """Without anchors: a golden file is read by people."""
 

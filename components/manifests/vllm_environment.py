@@ -8,7 +8,7 @@ from components.model_server_plan import ModelServerPlan
 
 
 def vllm_environment(plan: ModelServerPlan) -> list[dict[str, Any]]:
-    """The container's ``env``: the token, NCCL's start-up report (shows NVLink in use), and the engine's own deadline."""
+    """The container's ``env``: the token, NCCL's start-up report (it shows NVLink), and the engine's own deadline."""
     version = plan.args.version
     token = plan.args.hugging_face_token
     environment: list[dict[str, Any]] = [

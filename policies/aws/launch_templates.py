@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from typing import Any
 
 from policies.model import Resource
@@ -12,6 +13,11 @@ from policies.unknowns import is_unknown, mapping, mappings, number, sequence, t
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 CAPACITY_BLOCK_MARKET = "capacity-block"
 _EFA_TYPES = {"efa", "efa-only"}
+# nodeadm's RAID strategies (facts/aws.md 3.4; Mount moves no images), Bottlerocket's command, and AL2's two ways.
+_LOCAL_NVME = re.compile(
+    r"strategy['\"]?\s*[:=]\s*['\"]?RAID|apiclient\W+ephemeral-storage|setup-local-disks\s+raid|--local-disks\s+raid",
+    re.IGNORECASE,
+)
 
 
 def interface_type(interface: dict[str, Any]) -> str:
@@ -60,11 +66,11 @@ def largest_volume_gib(template: Resource) -> float | None:
     sizes = [
         number(mapping(device.get("ebs")).get("volumeSize")) for device in mappings(template.at("blockDeviceMappings"))
     ]
-    return max((size for size in sizes if size is not None), default=None)
+    return max((size for size in sizes if size), default=None)
 
 
 def uses_local_nvme(template: Resource) -> bool:
-    """Whether the user data lets nodeadm put images and pods on the local NVMe disks (``localStorage.strategy``)."""
+    """Whether the user data puts images and pods on the local NVMe disks (``localStorage.strategy: RAID0``)."""
     encoded = text(template.at("userData"))
     if not encoded:
         return False
@@ -72,8 +78,7 @@ def uses_local_nvme(template: Resource) -> bool:
         script = base64.b64decode(encoded, validate=True).decode("utf-8", errors="replace")
     except (binascii.Error, ValueError):
         script = encoded
-    # nodeadm (facts/aws.md 3.4), Bottlerocket's bootstrap command, and the AL2 script of the same purpose.
-    return any(mark in script for mark in ("localStorage", "ephemeral-storage", "setup-local-disks"))
+    return _LOCAL_NVME.search(script) is not None
 
 
 def top_level_security_groups(template: Resource) -> list[Any]:

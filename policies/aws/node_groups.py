@@ -49,22 +49,29 @@ def launch_template(group: Resource, resources: ResourceSet) -> Resource | None:
     unknown = any(is_unknown(value) for value in wanted)
     names = {text(value) for value in wanted if not is_unknown(value)} - {None, ""}
     for template in templates:
-        own_name = template.body.get("name")
-        mine = {template.name, template.id, template.urn, f"lt-{template.name}"} | (
-            {text(own_name)} if own_name is not None and not is_unknown(own_name) else set()
-        )
-        if names & mine - {""}:
+        if names & _names(template):
             return template
     if any(_EC2_ID.fullmatch(name) for name in names if name):
         return None  # a template from elsewhere
-    namesakes = [template for template in templates if template.name == group.name]
-    if namesakes:
-        return namesakes[0]
-    if not unknown:
-        return None
+    namesake = _namesake(group, templates)
+    if namesake or not unknown:
+        return namesake
     if len(templates) == 1:
         return templates[0]
     raise NotDecidedError("launchTemplate is not known yet")
+
+
+def _names(template: Resource) -> set[str | None]:
+    """Every text that may point at a launch template: its Pulumi name, EC2 name, id and URN."""
+    stated = {text(value) for value in (template.at("name"), template.at("id")) if not is_unknown(value)}
+    return (stated | {template.name, template.id, template.urn, f"lt-{template.name}"}) - {None, ""}
+
+
+def _namesake(group: Resource, templates: list[Resource]) -> Resource | None:
+    """The template called like the group, or the only one whose name starts so (``p5`` and ``p5-template``)."""
+    exact = [template for template in templates if template.name == group.name]
+    close = exact or [template for template in templates if template.name.startswith(f"{group.name}-")]
+    return close[0] if len(close) == 1 else None
 
 
 def node_groups_of(template: Resource, resources: ResourceSet) -> Iterator[Resource]:

@@ -84,23 +84,30 @@ def _foreign(
     if any(labels is None or matcher.label in labels for labels in given):
         yield from _copied_value(matcher, pods, monitors, path)
         return
-    report = violation if monitors else advice
+    # Scrape configurations from elsewhere may copy the pods' labels, and nothing else.
+    could_copy = not servers or any(matcher.accepts(value) is not False for value in _pod_values(matcher.label, pods))
+    report = advice if could_copy and not monitors else violation
     yield report(
         f"the query filters on the label {matcher.label}, which vLLM's series do not have (they have model_name, "
-        "namespace, pod, …)"
-        f" unless a monitor adds it: filter on model_name and namespace, or add {matcher.label} to podTargetLabels",
+        "namespace, "
+        f"pod, …) unless a monitor adds it: filter on model_name and namespace, or add {matcher.label} to "
+        "podTargetLabels",
         *path,
     )
+
+
+def _pod_values(label: str, pods: set[PodTemplate]) -> list[str]:
+    """The values that the pods carry under a label's name as Prometheus writes it."""
+    return [text(value) or "" for pod in pods for key, value in pod_labels(pod).items() if _as_label(key) == label]
 
 
 def _copied_value(
     matcher: promql.Matcher, pods: set[PodTemplate], monitors: list[Resource], path: Path
 ) -> Iterator[Outcome]:
     """A label that podTargetLabels copies must have a value that the pods carry."""
-    copied = {text(name) for monitor in monitors for name in sequence(monitor.at("spec", "podTargetLabels"))}
-    if matcher.label in copied:
-        values = [value for pod in pods if (value := text(pod_labels(pod).get(matcher.label)))]
-        yield from _value(matcher, values, f"the pods' label {matcher.label}", path)
+    names = [text(name) or "" for monitor in monitors for name in sequence(monitor.at("spec", "podTargetLabels"))]
+    if matcher.label in {_as_label(name) for name in names}:
+        yield from _value(matcher, _pod_values(matcher.label, pods), f"the pods' label {matcher.label}", path)
 
 
 RULE = Rule(

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 
 from policies import promql
 from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rule, advice, violation
-from policies.scalers import HPA, SCALED_OBJECT, hpa_metric_names, is_vllm_name, scales_vllm, triggers
+from policies.scalers import (
+    HPA,
+    SCALED_OBJECT,
+    hpa_metric_names,
+    is_vllm_name,
+    scales_vllm,
+    target,
+    target_resource,
+    triggers,
+)
 from policies.unknowns import mapping, sequence, text
 
 _HOST_RESOURCES = {"cpu", "memory"}
@@ -58,32 +67,41 @@ def _hpa_signals(scaler: Resource) -> Iterator[_Signal]:
     yield from hpa_metric_names(scaler)
 
 
+def _looks_like_vllm(scaler: Resource, resources: ResourceSet) -> bool:
+    """Whether only the name of a workload that isn't here says vLLM."""
+    wanted = target(scaler)
+    return wanted is not None and "vllm" in wanted.name and target_resource(scaler, resources) is None
+
+
 def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge scalers of vLLM servers, trigger by trigger."""
-    if resource.labels.get("app.kubernetes.io/managed-by") == "keda-operator" or not scales_vllm(resource, resources):
+    if resource.labels.get("app.kubernetes.io/managed-by") == "keda-operator":
         return  # KEDA's own HPA repeats its ScaledObject
+    if scales_vllm(resource, resources):
+        refuse = violation
+    elif _looks_like_vllm(resource, resources):
+        refuse = advice
+    else:
+        return
     signals = list(_hpa_signals(resource) if resource.group_kind == HPA else _keda_signals(resource))
-    others = 0
     for name, path in signals:
         if name in _HOST_RESOURCES or (_HOST_METRIC.search(name) and not is_vllm_name(name)):
-            yield violation(
+            yield refuse(
                 f"it scales on {name}, which says nothing about the queue of a GPU server: scale on "
                 "vllm:num_requests_waiting, and on vllm:kv_cache_usage_perc where long contexts fill the cache",
                 *path,
             )
         elif _GPU_METRIC.search(name):
             alone = all(_GPU_METRIC.search(other) for other, _ in signals)
-            report = violation if alone else advice
+            report = refuse if alone else advice
             yield report(
                 f"it scales on {name}, which one running request drives to its top: scale on vllm:num_requests_waiting",
                 *path,
             )
-        else:
-            others += 1
-    if others and all(is_vllm_name(name) and not _LOAD_METRIC.search(name) for name, _ in signals):
+    names = sorted({name for name, _ in signals})
+    if names and all(is_vllm_name(name) and not _LOAD_METRIC.search(name) for name in names):
         yield advice(
-            f"it scales on {', '.join(sorted({name for name, _ in signals}))} alone, which follows load late: add "
-            "the queue "
+            f"it scales on {', '.join(names)} alone, which follows load late: add the queue "
             "(vllm:num_requests_waiting)",
             "spec",
         )

@@ -17,17 +17,25 @@ def _gpus(pod: PodTemplate) -> int:
     return sum(container.gpus for container in pod.containers)
 
 
-def _pods_of_replica(workload: Resource) -> list[int]:
-    """The GPUs of each pod that one replica has; a LeaderWorkerSet's replica is a whole group."""
-    pods: list[int] = []
+def _pods_of_replica(workload: Resource) -> list[tuple[int, int]]:
+    """The GPU pods of one replica as (count, GPUs of each); a LeaderWorkerSet's replica is a whole group."""
+    pods = []
     for pod in pod_templates(workload):
         count = 1 if pod.role == "leader" else pod.group_size - (pod.role == "worker")
-        pods += [_gpus(pod)] * count
-    return [gpus for gpus in pods if gpus]
+        if _gpus(pod) and count > 0:
+            pods.append((count, _gpus(pod)))
+    return pods
 
 
-def _fitting_replicas(pods: list[int], capacity: GpuCapacity) -> int:
-    return min(capacity.gpus // sum(pods), capacity.pods(max(pods)) * max(pods) // sum(pods))
+def _fitting_replicas(pods: list[tuple[int, int]], capacity: GpuCapacity) -> int:
+    """The most replicas that fit: by GPUs in all, and by places for the largest pod, which does not span nodes."""
+    largest = max(gpus for _, gpus in pods)
+    largest_pods = sum(count for count, gpus in pods if gpus == largest)
+    return min(capacity.gpus // _sum(pods), capacity.pods(largest) // largest_pods)
+
+
+def _sum(pods: list[tuple[int, int]]) -> int:
+    return sum(count * gpus for count, gpus in pods)
 
 
 def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
@@ -59,7 +67,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
             else f"{key} is not set, which means {replicas}, and that"
         )
         yield violation(
-            f"{given} × {sum(pods)} GPUs needs {replicas * sum(pods)} GPUs, and {capacity.what} can have "
+            f"{given} × {_sum(pods)} GPUs needs {replicas * _sum(pods)} GPUs, and {capacity.what} can have "
             f"{capacity.gpus}: set "
             f"{key} to {fitting} at most",
             *path,

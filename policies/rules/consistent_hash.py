@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import isqrt
 from typing import Any
@@ -21,6 +22,12 @@ _CONSTANT_HEADERS = {
 }  # fmt: skip
 # The same for all requests of one client, or of one key that all clients share.
 _COARSE_HEADERS = {"authorization", "x-api-key", "api-key", "user-agent", "x-forwarded-for", "x-real-ip"}
+
+# What a context says about a gateway that sees few source addresses, and about one that sees the clients' own.
+_BEHIND = re.compile(
+    r"\b([anec]lb|load.?balancers?|s?nat|cloudfront|cdn|(one|same|single) (source )?(ip|address))\b", re.IGNORECASE
+)
+_KEEPS_ADDRESS = re.compile(r"preserv|proxy.?protocol|client.?ip.?detection", re.IGNORECASE)
 
 
 def _is_prime(value: int) -> bool:
@@ -58,10 +65,8 @@ def _header(name: str, path: Path) -> Iterator[Outcome]:
 
 
 def _source_address(resources: ResourceSet, path: Path) -> Iterator[Outcome]:
-    gateway = str(resources.context.get("gateway") or "").lower()
-    behind = any(
-        word in gateway for word in ("alb", "nlb", "load balancer", "nat", "proxy behind", "cloudfront", "cdn")
-    )
+    stated = str(resources.context.get("gateway") or "")
+    behind = bool(_BEHIND.search(stated)) and not _KEEPS_ADDRESS.search(stated)
     report = violation if behind else advice
     yield report(
         "the hash is on the source address, and behind a load balancer or a proxy all clients have a few of them, so "

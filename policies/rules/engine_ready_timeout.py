@@ -11,6 +11,7 @@ from policies.workloads.loading_time import load_seconds
 from policies.workloads.pods import POD_OWNERS
 from policies.workloads.servers import engines
 from policies.workloads.shell import UNRESOLVED
+from sizing.load_time import LOAD_GB_PER_SECOND
 
 
 def check(resource: Resource, _resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
@@ -45,6 +46,10 @@ RULE = Rule(
     applies_to=POD_OWNERS,
     check=check,
     parameters={
-        "read_gb_per_second": Parameter(0.5, "number", "GB/s (1e9 bytes) at which a node reads weights"),
+        "read_gb_per_second": Parameter(
+            LOAD_GB_PER_SECOND["efs"],
+            "number",
+            "GB/s (1e9 bytes) at which a node reads weights: of a shared file system",
+        ),
     },
 )

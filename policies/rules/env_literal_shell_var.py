@@ -25,8 +25,6 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
 
 def _variables(container: Container) -> Iterator[Outcome]:
     for index, row in enumerate(mappings(container.body.get("env"))):
-        if isinstance(row.get("value"), Unknown):
-            continue
         value, name = text(row.get("value")) or "", text(row.get("name")) or ""
         place = (*container.path, "env", index)
         if match := _WHOLE.fullmatch(value.strip()):

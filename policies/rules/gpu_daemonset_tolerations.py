@@ -13,6 +13,7 @@ from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rul
 from policies.tolerations import tolerates
 from policies.unknowns import mappings, text
 
+_NODE_POOL = "NodePool.karpenter.sh"
 _GPU_TAINT = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -30,6 +31,7 @@ _CHARTS = {
     "dcgm-exporter": _Daemon(("tolerations",)),
     "nvidia-device-plugin": _Daemon(("tolerations",), (_GPU_TAINT,)),
     "gpu-operator": _Daemon(("daemonsets", "tolerations"), (_GPU_TAINT,)),
+    "node-feature-discovery": _Daemon(("worker", "tolerations")),
     "aws-efa-k8s-device-plugin": _Daemon(
         ("tolerations",), ({"key": "CriticalAddonsOnly", "operator": "Exists"},), only_efa=True
     ),
@@ -74,17 +76,30 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         path = install.values_path
         tolerations = install.value(*[str(step) for step in daemon.tolerations], default=list(daemon.defaults))
         setting = ".".join(str(step) for step in daemon.tolerations)
+    for owner, taint in _taints(resources, only_efa=daemon.only_efa):
+        if not tolerates(tolerations, taint):
+            yield violation(
+                f"nothing here tolerates the taint {taint['key']}={taint['value']}:{taint['effect']} of {owner}, so no "
+                f"daemon runs there: add {{key: {taint['key']}, operator: Exists, effect: {taint['effect']}}} to "
+                f"{setting}",
+                *path,
+            )
+
+
+def _taints(resources: ResourceSet, *, only_efa: bool) -> Iterator[tuple[str, dict[str, str]]]:
+    """The taints of GPU nodes, each with the node group or node pool that has it."""
     for group in resources.of(NODE_GROUP):
-        if not is_gpu_group(group, resources) or (daemon.only_efa and not _has_efa(group, resources)):
-            continue
-        for taint in taints(group):
-            if not tolerates(tolerations, taint):
-                yield violation(
-                    f"nothing here tolerates the taint {taint['key']}={taint['value']}:{taint['effect']} of the node "
-                    "group "
-                    f"{group.name!r}, so no daemon runs there: add {{key: {taint['key']}, operator: Exists, effect: "
-                    f"{taint['effect']}}} to {setting}",
-                    *path,
+        if is_gpu_group(group, resources) and (not only_efa or _has_efa(group, resources)):
+            for taint in taints(group):
+                yield f"the node group {group.name!r}", taint
+    for pool in resources.of(_NODE_POOL):
+        for row in mappings(pool.at("spec", "template", "spec", "taints")):
+            key, effect = text(row.get("key")) or "", text(row.get("effect")) or ""
+            # Which instances a pool gets isn't sure: only a taint that says GPU is taken for one of GPU nodes.
+            if "gpu" in key and effect in ("NoSchedule", "NoExecute"):
+                yield (
+                    f"the node pool {pool.name!r}",
+                    {"key": key, "value": text(row.get("value")) or "", "effect": effect},
                 )
 
 

@@ -31,7 +31,7 @@ def _kv_offload_gib(server: VllmServer) -> float:
 
 def _parts_gib(server: VllmServer) -> dict[str, float]:
     ranks = max(server.ranks_in_pod, 1)
-    local = number(server.environment.get("LMCACHE_MAX_LOCAL_CPU_SIZE", "")) or 0.0
+    local = number(server.variable("LMCACHE_MAX_LOCAL_CPU_SIZE")) or 0.0
     return {
         "memory volumes": memory_volumes_gib(server.pod, server.container),
         f"LMCache ({ranks:g} ranks × {local:g} GB)": ranks * local * _GB_IN_GIB,

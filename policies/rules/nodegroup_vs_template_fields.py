@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from policies.aws.launch_templates import instance_type_of, market_type
 from policies.aws.node_groups import NODE_GROUP, ami_type, launch_template, launch_template_reference
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
-from policies.unknowns import is_unknown, sequence, text
+from policies.unknowns import is_unknown, number, sequence, text
 
 # EKS API: refused in the template of a managed node group. Each with what to do instead.
 _FORBIDDEN_IN_TEMPLATE = {
@@ -23,7 +23,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     """Judge groups that have a launch template."""
     if launch_template_reference(resource) is None:
         return
-    if is_unknown(resource.at("diskSize")) or resource.at("diskSize") is not None:
+    disk = resource.at("diskSize")
+    if is_unknown(disk) or number(disk):  # a state says 0 where there is none
         yield violation(
             "diskSize stands beside a launch template, and EKS refuses (or a tool drops) it: size the root volume in "
             "the "
@@ -54,7 +55,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
             "remove one",
             "amiType",
         )
-    if has_image and text(resource.at("releaseVersion")):
+    release = text(resource.at("releaseVersion")) if has_image else None
+    if release and not release.startswith("ami-"):  # a state repeats the image's id
         yield violation(
             f"the launch template {template.name!r} names an image, so EKS refuses releaseVersion: remove one",
             "releaseVersion",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, advice, violation
-from policies.unknowns import Unknown, text
+from policies.unknowns import text
 from policies.workloads.pods import POD_OWNERS, Container, pod_templates
 from policies.workloads.servers import VllmServer, is_vllm_container, vllm_servers
 from policies.workloads.shell import UNRESOLVED
@@ -49,7 +49,7 @@ def _arguments(server: VllmServer) -> Iterator[Outcome]:
 def _variables(container: Container) -> Iterator[Outcome]:
     for name in _VARIABLES:
         found = container.environment_row(name)
-        if found is None or isinstance(found[0].get("value"), Unknown):
+        if found is None:
             continue
         value = text(found[0].get("value")) or ""
         if value and value not in _NO_SECRET and not value.startswith("$"):

@@ -11,6 +11,7 @@ from policies.unknowns import text
 from policies.workloads.pods import POD_OWNERS, RAY_KINDS, Container, pod_templates
 from policies.workloads.servers import is_vllm_container, vllm_servers
 from policies.workloads.volumes import shared_memory
+from sizing.shm import required_shm_gib
 
 
 def _ranks(resource: Resource) -> Iterator[tuple[Container, int]]:
@@ -32,8 +33,7 @@ def check(resource: Resource, _resources: ResourceSet, parameters: Parameters) -
             continue
         volume = shared_memory(container)
         needed_gib = parameters["gib_per_rank"] * ranks
-        article_gib = max(needed_gib, parameters["article_gib"])
-        remedy = f"mount an emptyDir with medium: Memory and sizeLimit: {article_gib}Gi at /dev/shm"
+        remedy = f"mount an emptyDir with medium: Memory and sizeLimit: {required_shm_gib(ranks)}Gi at /dev/shm"
         if volume is None:
             if resource.group_kind not in RAY_KINDS:  # KubeRay mounts a memory volume of its own
                 yield violation(
@@ -63,13 +63,12 @@ RULE = Rule(
     name="shm-size",
     title="/dev/shm is a memory volume large enough for the GPU ranks",
     source="vllm #1710, #37982, #49568; production-stack #97, #276; llm-d #352; the blueprint's 16 GiB",
-    fix="Mount an emptyDir with medium: Memory and sizeLimit: 16Gi (2Gi a rank above eight) at /dev/shm.",
+    fix="Mount an emptyDir with medium: Memory and sizeLimit: 16Gi for each eight ranks at /dev/shm.",
     applies_to=POD_OWNERS,
     check=check,
     parameters={
         # The article's 16 GiB serve a node's eight ranks; llm-d #352 filled 3 GiB with NCCL's segments alone.
         "gib_per_rank": Parameter(2, "number", "GiB of /dev/shm that one GPU rank needs"),
-        "article_gib": Parameter(16, "number", "the size in GiB that the fix recommends at least"),
         # LeaderWorkerSet's example runs eight ranks on 15 GiB.
         "tolerance": Parameter(0.9, "number", "share of the need under which it is a violation"),
     },

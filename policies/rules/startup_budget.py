@@ -9,6 +9,7 @@ from policies.unknowns import mapping
 from policies.workloads.loading_time import failure_window_seconds, load_seconds
 from policies.workloads.pods import POD_OWNERS
 from policies.workloads.servers import engines
+from sizing.load_time import LOAD_GB_PER_SECOND
 
 
 def check(resource: Resource, _resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
@@ -40,8 +41,11 @@ RULE = Rule(
     applies_to=POD_OWNERS,
     check=check,
     parameters={
-        # modelplane #204: 894 GiB in 43 min (0.37 GB/s) from a shared file system; local NVMe is faster.
-        "read_gb_per_second": Parameter(0.5, "number", "GB/s (1e9 bytes) at which a node reads weights"),
+        "read_gb_per_second": Parameter(
+            LOAD_GB_PER_SECOND["efs"],
+            "number",
+            "GB/s (1e9 bytes) at which a node reads weights: of a shared file system",
+        ),
         "violation_share": Parameter(0.6, "number", "share of the estimate under which it is a violation, else advice"),
     },
 )

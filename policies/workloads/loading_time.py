@@ -1,4 +1,4 @@
-"""How long a server takes from start to ready: reading its weights, then compiling and capturing graphs."""
+"""How long a server takes from start to ready, and how long a probe waits for it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from catalog.facts import UnknownFactError
 from catalog.models import Model, model
 from policies.unknowns import whole
 from policies.workloads.servers import VllmServer
+from sizing.load_time import ENGINE_START_SECONDS
 from sizing.weights import checkpoint_gib
 
-# torch.compile and CUDA graph capture of a cold start (vllm #17386: 160 s in all for a model that loads in 100).
-_WARM_UP_SECONDS = 60.0
 _SECONDS_BY_DEFAULT = {"initialDelaySeconds": 0, "periodSeconds": 10, "failureThreshold": 3, "timeoutSeconds": 1}
 
 
@@ -39,7 +38,7 @@ def load_seconds(server: VllmServer, read_gb_per_second: float) -> float | None:
     row = catalog_model(server)
     if row is None:
         return None
-    return weights_gb(row) / server.nodes / read_gb_per_second + _WARM_UP_SECONDS
+    return weights_gb(row) / server.nodes / read_gb_per_second + ENGINE_START_SECONDS
 
 
 def probe_number(probe: dict[str, object], name: str) -> int:

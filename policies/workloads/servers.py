@@ -82,6 +82,17 @@ class VllmServer:
                     return (*self.container.path, key, index)
         return self.path
 
+    def variable(self, name: str) -> str | None:
+        """An environment variable that the server sees, or None where nobody sets it.
+
+        Raises:
+            NotDecidedError: a reference, or the running shell, provides it.
+        """
+        value = self.environment.get(name)
+        if value is not None and UNRESOLVED in value:
+            raise NotDecidedError(f"{name} of container {self.container.name} can't be seen here")
+        return value
+
     # Arguments -----------------------------------------------------------------------------------------------------
 
     @cached_property

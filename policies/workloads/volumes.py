@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from policies.model import Path
-from policies.unknowns import NotDecidedError, at, text
+from policies.unknowns import at, text
 from policies.workloads.pods import Container, PodTemplate
 from policies.workloads.quantities import gib
 from policies.workloads.servers import VllmServer
-from policies.workloads.shell import UNRESOLVED
 
 _TRUE = {"1", "true", "yes", "on"}
 
@@ -72,7 +70,7 @@ def is_hub_id(model: str) -> bool:
 def is_offline(server: VllmServer) -> bool:
     """Whether the hub client is told to stay offline."""
     names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-    return any(server.environment.get(name, "").lower() in _TRUE for name in names)
+    return any((server.variable(name) or "").lower() in _TRUE for name in names)
 
 
 def download_cache(server: VllmServer) -> Cache | None:
@@ -85,28 +83,20 @@ def download_cache(server: VllmServer) -> Cache | None:
     if not model or not is_hub_id(model) or is_offline(server):
         return None
     folder = server.value("download_dir") or _hub_folder(server)
-    if UNRESOLVED in folder:
-        raise NotDecidedError(f"the cache folder of container {server.container.name} can't be seen here")
     return Cache(folder, server.container.mount_at(posixpath.normpath(folder)))
 
 
 def _hub_folder(server: VllmServer) -> str:
     """As huggingface_hub resolves it: HF_HUB_CACHE, then HF_HOME, then XDG_CACHE_HOME, then the home folder."""
-    environment = server.environment
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
-        if environment.get(name):
-            return environment[name]
-    if environment.get("HF_HOME"):
-        return posixpath.join(environment["HF_HOME"], "hub")
-    if environment.get("XDG_CACHE_HOME"):
-        return posixpath.join(environment["XDG_CACHE_HOME"], "huggingface", "hub")
-    return posixpath.join(next(_homes(server)), ".cache", "huggingface", "hub")
-
-
-def _homes(server: VllmServer) -> Iterator[str]:
-    if server.environment.get("HOME"):
-        yield server.environment["HOME"]
-    yield server.version.home if server.version and server.image.is_stock_vllm else "/root"
+        if folder := server.variable(name):
+            return folder
+    if folder := server.variable("HF_HOME"):
+        return posixpath.join(folder, "hub")
+    if folder := server.variable("XDG_CACHE_HOME"):
+        return posixpath.join(folder, "huggingface", "hub")
+    image_home = server.version.home if server.version and server.image.is_stock_vllm else "/root"
+    return posixpath.join(server.variable("HOME") or image_home, ".cache", "huggingface", "hub")
 
 
 def writes_refused(cache: Cache, server: VllmServer) -> bool:

@@ -1,4 +1,4 @@
-"""``up``, ``preview``, ``refresh`` and ``destroy`` of a stack on the sandbox, with the policy pack, and repair first."""
+"""``up``, ``preview``, ``refresh`` and ``destroy`` of a stack on the sandbox: repair first, policies always."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 from sandbox.control_plane import Sandbox
 from sandbox.errors import SandboxError
-from sandbox.node_groups import NodeGroup, read_node_groups
 from sandbox.stacks.pending_creates import exists, has_pending_operations, pending_creates
 from sandbox.stacks.stale_locks import remove_stale
 from sandbox.stacks.workspace import REPOSITORY, Workspace
@@ -32,9 +31,9 @@ def up(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], ar
     Raises:
         SandboxError: the sandbox does not come up, another run is under way, or the engine fails.
     """
-    groups = _ready(sandbox, workspace, report)
+    _ready(sandbox, workspace, report)
     _run(workspace, ["up", "--yes", "--skip-preview", *_program_flags(workspace), *arguments])
-    sandbox.up(groups)  # KEDA's stand-in joins once the stack has brought KEDA's CRDs
+    sandbox.up()  # KEDA's stand-in joins once the stack has brought KEDA's CRDs
 
 
 def preview(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
@@ -61,15 +60,13 @@ def _program_flags(workspace: Workspace) -> list[str]:
     return [*flags, "--policy-pack-config", str(levels)] if levels.is_file() else flags
 
 
-def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> tuple[NodeGroup, ...]:
+def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
     workspace.check_stack_file()
-    groups = read_node_groups(workspace.stack_file)
-    sandbox.up(groups)
+    sandbox.up()
     workspace.prepare()
     for lock in remove_stale(workspace.state, workspace.stack):
         report(f"Removed the lock that a run of {lock.since} (process {lock.pid}) left when it died")
     _adopt_pending_creates(sandbox, workspace, report)
-    return groups
 
 
 def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
@@ -92,7 +89,9 @@ def _run(workspace: Workspace, arguments: Sequence[str]) -> None:
     # Dots of progress are only noise in a log.
     quiet = [] if sys.stdout.isatty() else ["--suppress-progress"]
     process = subprocess.Popen(
-        workspace.engine([*arguments, *quiet]), env=workspace.environment, preexec_fn=_interrupted_with_its_parent
+        workspace.engine([*arguments, *quiet]),
+        env=workspace.environment,
+        preexec_fn=_interrupted_with_its_parent,  # noqa: PLW1509 - no thread has been started here
     )
 
     def pass_on(number: int, _: object) -> None:

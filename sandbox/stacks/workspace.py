@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from sandbox.cloud import plugins
 from sandbox.errors import InputError, SandboxError
 from sandbox.state_folder import StateFolder, write_private
 from toolchain.installed import prepare_pulumi_home, pulumi_cli
@@ -29,6 +30,7 @@ class Workspace:
 
     def __init__(self, folder: StateFolder, stack: str, stack_file: Path | None = None) -> None:
         self.stack = stack
+        self._folder = folder
         self.stack_file = stack_file or REPOSITORY / "stacks" / f"Pulumi.{stack}.yaml"
         self.state = folder.pulumi / "state"
         self.project = folder.pulumi / "project"
@@ -48,6 +50,7 @@ class Workspace:
         for made in (self.state, self.project, self.config_file.parent):
             made.mkdir(parents=True, exist_ok=True)
         self.environment = prepare_pulumi_home(self._home) | self.variables()
+        plugins.install(self._home, self._folder)
         project = yaml.safe_load((REPOSITORY / "Pulumi.yaml").read_text(encoding="utf-8"))
         bare = {"name": project["name"], "runtime": "python"}
         (self.project / "Pulumi.yaml").write_text(yaml.safe_dump(bare), encoding="utf-8")
@@ -97,8 +100,7 @@ class Workspace:
         if not self.stack_file.is_file():
             known = sorted(path.name.split(".")[1] for path in self.stack_file.parent.glob("Pulumi.*.yaml"))
             raise InputError(
-                f"There is no stack {self.stack!r}: no file {self._shown_file}. "
-                f"There are: {', '.join(known)}."
+                f"There is no stack {self.stack!r}: no file {self._shown_file}. There are: {', '.join(known)}."
             )
         try:
             document = yaml.safe_load(self.stack_file.read_text(encoding="utf-8"))

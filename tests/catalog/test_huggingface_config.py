@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -77,6 +80,8 @@ def test_a_multimodal_config_nests_its_text_model() -> None:
         ({"quant_method": "awq", "bits": 4}, "int4"),
         ({"quant_method": "gptq", "bits": 8}, "int8"),
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "nf4"),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4"),
+        ({"quant_method": "modelopt", "quant_algo": "FP8"}, "fp8"),
         (
             {
                 "quant_method": "compressed-tensors",
@@ -134,3 +139,25 @@ def test_a_hub_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end
     monkeypatch.setenv("HF_ENDPOINT", endpoint)
     with pytest.raises(ConfigError, match=r"HF_ENDPOINT is|cannot get"):
         model_from_hub("acme/tiny")
+
+
+def test_a_hub_on_loopback_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "acme" / "tiny" / "resolve" / "main" / "config.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(LLAMA), encoding="utf-8")
+    (tmp_path / "acme" / "broken" / "resolve" / "main").mkdir(parents=True)
+    (tmp_path / "acme" / "broken" / "resolve" / "main" / "config.json").write_text("<html>", encoding="utf-8")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        monkeypatch.setenv("HF_HOME", str(tmp_path / "no-cache"))
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+        assert model_from_hub("acme/tiny").layers == 32
+        with pytest.raises(ConfigError, match="is no JSON"):
+            model_from_hub("acme/broken")
+        with pytest.raises(ConfigError, match="cannot get"):
+            model_from_hub("acme/absent")
+    finally:
+        server.shutdown()
+        server.server_close()

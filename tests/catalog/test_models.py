@@ -9,7 +9,7 @@ from catalog.models import Model, model, models
 from catalog.parameters import count_parameters
 
 # Vision towers that are known only in round figures.
-ROUND_FIGURES = {"Qwen/Qwen3.5-27B", "google/gemma-4-26B-A4B-it"}
+ROUND_FIGURES = {"Qwen/Qwen3.5-27B", "Qwen/Qwen3.5-35B-A3B", "google/gemma-4-26B-A4B-it"}
 
 
 @pytest.mark.parametrize("row", models().values(), ids=lambda row: row.name)
@@ -43,6 +43,7 @@ def test_active_parameters_are_the_published_ones(name: str, active_billions: fl
         ("ISTA-DASLab/gemma-3-27b-it-GPTQ-4b-128g", "google/gemma-3-27b-it", "int4"),
         ("RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic", "meta-llama/Llama-3.1-70B-Instruct", "fp8"),
         ("RedHatAI/Meta-Llama-3.1-70B-Instruct-quantized.w4a16", "meta-llama/Llama-3.1-70B-Instruct", "int4"),
+        ("nvidia/Llama-3.3-70B-Instruct-NVFP4", "meta-llama/Llama-3.1-70B-Instruct", "nvfp4"),
         ("RedHatAI/Qwen2.5-7B-Instruct-quantized.w8a8", "Qwen/Qwen2.5-7B-Instruct", "int8"),
         ("unsloth/qwen2.5-0.5b-instruct-unsloth-bnb-4bit", "Qwen/Qwen2.5-0.5B-Instruct", "nf4"),
         ("Llama-3.2-3B-Instruct-Q8_0.gguf", "meta-llama/Llama-3.2-3B-Instruct", "q8_0"),
@@ -67,5 +68,13 @@ def test_an_unknown_model_names_close_matches() -> None:
 
 
 def test_no_two_rows_answer_to_one_spelling() -> None:
-    spellings = [spelling.lower() for row in models().values() for spelling in (row.name, *row.aliases)]
+    spellings = [
+        spelling.lower() for row in models().values() for spelling in (row.name, *row.aliases, *row.same_shape)
+    ]
     assert len(spellings) == len(set(spellings))
+
+
+def test_an_alias_is_one_checkpoint_and_a_same_shape_another() -> None:
+    assert model("meta-llama/Meta-Llama-3.1-70B-Instruct").name == "meta-llama/Llama-3.1-70B-Instruct"
+    assert model("meta-llama/Llama-3.3-70B-Instruct").name == "meta-llama/Llama-3.3-70B-Instruct"
+    assert model("deepseek-ai/deepseek-r1").name == "deepseek-ai/DeepSeek-R1"

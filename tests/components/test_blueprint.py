@@ -79,7 +79,7 @@ def test_what_the_version_decides_is_the_articles_for_its_version() -> None:
 
 def test_the_articles_arguments_would_kill_todays_server() -> None:
     """Why the catalog decides the form: argparse refuses a value for a switch, exit code 2."""
-    with pytest.raises(ValueError, match="takes no value in vLLM 0.33.0"):
+    with pytest.raises(ValueError, match=r"takes no value in vLLM 0\.33\.0"):
         check_argument(vllm_version("0.33.0"), "--enable-chunked-prefill=true")
 
 
@@ -93,7 +93,9 @@ def test_every_flag_is_one_of_the_versions_real_parser(version: str) -> None:
         assert argument.partition("=")[0] in flag.spellings
         assert ("=" in argument) or not flag.takes_value or flag.nargs == "?"
     positional = [argument for argument in arguments if not argument.startswith("-")]
-    assert positional == (["meta-llama/Meta-Llama-3.1-70B-Instruct"] if vllm_version(version).model_is_positional else [])
+    assert positional == (
+        ["meta-llama/Meta-Llama-3.1-70B-Instruct"] if vllm_version(version).model_is_positional else []
+    )
 
 
 @pytest.mark.parametrize("version", ["0.6.3", "0.33.0"])

@@ -38,6 +38,11 @@ except SandboxError as error:
 """
 
 
+def _short(urn: str) -> str:
+    """``type::name`` of a URN, without the types of its parents."""
+    return "::".join(urn.split("::")[2:]).split("$")[-1]
+
+
 @dataclass(frozen=True)
 class Run:
     """How a run ended, what it said, and the engine's own events."""
@@ -46,13 +51,22 @@ class Run:
     text: str
     events: list[dict[str, Any]]
 
+    def outcomes(self) -> dict[str, str]:
+        """What a refresh found of each resource that changed: ``update`` or ``delete``."""
+        found = {}
+        for event in self.events:
+            metadata = event.get("resOutputsEvent", {}).get("metadata", {})
+            if metadata.get("op") in {"update", "delete"}:
+                found[_short(metadata["urn"])] = metadata["op"]
+        return found
+
     def steps(self) -> dict[str, str]:
         """What the engine did to each resource, by ``type::name``; unchanged ones are left out."""
         found = {}
         for event in self.events:
             metadata = event.get("resourcePreEvent", {}).get("metadata", {})
             if metadata.get("op", "same") != "same":
-                found["::".join(metadata["urn"].split("::")[2:]).split("$")[-1]] = metadata["op"]
+                found[_short(metadata["urn"])] = metadata["op"]
         return found
 
 

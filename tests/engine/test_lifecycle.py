@@ -20,6 +20,7 @@ SCALER = "kubernetes:keda.sh/v1alpha1:ScaledObject::vllm-autoscaler"
 def up(runs: StackRuns) -> Any:
     """The workload, up; and what its preview said before."""
     file = runs.stack_file()
+    assert runs.run("destroy", file).code == 0  # whatever another test left
     preview = runs.run("preview", file)
     created = runs.run("up", file)
     assert created.code == 0, created.text
@@ -84,16 +85,36 @@ def test_one_changed_value_touches_only_what_it_should(runs: StackRuns, up: Any)
     }
 
 
-def test_refresh_finds_what_somebody_changed_by_hand(runs: StackRuns, up: Any) -> None:
-    budget = "/apis/policy/v1/namespaces/ai-inference/poddisruptionbudgets/vllm-llama3-70b"
+BUDGET = "/apis/policy/v1/namespaces/ai-inference/poddisruptionbudgets/vllm-llama3-70b"
+BUDGET_STEP = "kubernetes:policy/v1:PodDisruptionBudget::vllm-llama3-70b"
+
+
+def test_refresh_finds_what_somebody_deleted_and_up_brings_it_back(runs: StackRuns, up: Any) -> None:
     with runs.sandbox.api() as api:
-        api.request("PATCH", budget, {"spec": {"maxUnavailable": 2}}, "application/merge-patch+json")
+        api.delete(BUDGET)
     refreshed = runs.run("refresh", runs.stack_file())
-    assert refreshed.code == 0
-    assert "kubernetes:policy/v1:PodDisruptionBudget::vllm-llama3-70b" in refreshed.text.replace(" ", "::")
-    runs.run("up", runs.stack_file())
+    assert (refreshed.code, refreshed.outcomes()) == (0, {BUDGET_STEP: "delete"})
+    again = runs.run("up", runs.stack_file())
+    assert again.code == 0
+    assert again.steps()[BUDGET_STEP] == "create"
     with runs.sandbox.api() as api:
-        assert api.request("GET", budget)["spec"]["maxUnavailable"] == 1
+        assert api.request("GET", BUDGET)["spec"]["maxUnavailable"] == 1
+
+
+def test_what_somebody_else_owns_is_not_overwritten_silently(runs: StackRuns, up: Any) -> None:
+    """docs/runbooks/field-conflict.md"""
+    change = f"{BUDGET}?fieldManager=somebody"
+    with runs.sandbox.api() as api:
+        api.request("PATCH", change, {"spec": {"maxUnavailable": 2}}, "application/merge-patch+json")
+    assert runs.run("refresh", runs.stack_file()).outcomes() == {BUDGET_STEP: "update"}
+    refused = runs.run("up", runs.stack_file())
+    assert refused.code == 1
+    assert 'conflict with "somebody"' in refused.text
+    assert ".spec.maxUnavailable" in refused.text
+    with runs.sandbox.api() as api:
+        api.delete(BUDGET)
+    runs.run("refresh", runs.stack_file())
+    assert runs.run("up", runs.stack_file()).code == 0
 
 
 def test_destroy_leaves_no_object_and_no_process(runs: StackRuns, up: Any) -> None:

@@ -57,7 +57,11 @@ def test_the_sandbox_stack_is_right() -> None:
         (lambda s: s["autoscaler"].update(max_replicas=1), "model_servers[0].autoscaler.max_replicas", "min_replicas"),
         (lambda s: s["autoscaler"].update(min_replicas=5), "model_servers[0].autoscaler.min_replicas", "can hold 4"),
         (lambda s: s["autoscaler"].update(min_replicas=0), "model_servers[0].autoscaler.min_replicas", "greater than"),
-        (lambda s: s["autoscaler"].update(kv_cache_usage=85), "model_servers[0].autoscaler.kv_cache_usage", "less than 1"),
+        (
+            lambda s: s["autoscaler"].update(kv_cache_usage=85),
+            "model_servers[0].autoscaler.kv_cache_usage",
+            "less than 1",
+        ),
     ],
 )
 def test_a_wrong_value_is_named_with_its_place(change: Change, path: str, sentence: str) -> None:

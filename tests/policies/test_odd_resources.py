@@ -125,7 +125,7 @@ def odd_programs(draw: st.DrawFn) -> list[Object]:
             for step in path[:-1]:
                 target = target[step] if isinstance(target, dict | list) and _has(target, step) else {}
             if isinstance(target, dict) or (isinstance(target, list) and _has(target, path[-1])):
-                target[path[-1]] = draw(ODD)
+                target[path[-1]] = copy.deepcopy(draw(ODD))
     return program
 
 

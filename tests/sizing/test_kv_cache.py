@@ -97,3 +97,10 @@ def test_v0_caches_every_layer_in_full() -> None:
     layout = cache_layout(config("google/gemma-2-27b-it", version="0.6.3"))
     assert layout.groups == 1
     assert layout.bytes_per_token == 46 * 2 * 16 * 128 * 2
+
+
+def test_older_versions_print_a_hybrid_s_blocks_over_its_groups() -> None:
+    # vllm 0.19.0 _report_kv_cache_config: blocks // groups x the smallest block; three groups hold states, one a cache.
+    capacity = cache_capacity(config("Qwen/Qwen3-Next-80B-A3B-Instruct", length=65536), 16.63)
+    assert capacity.layout.groups == 4
+    assert capacity.tokens == capacity.blocks // 4 * capacity.layout.full_block_tokens

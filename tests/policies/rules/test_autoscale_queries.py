@@ -108,6 +108,8 @@ def test_queries_that_are_not_known_yet() -> None:
         ('cluster="eu"', []),
         ('app="chat"', [ADVICE]),
         ('app!="web"', []),
+        ('app="chatty"', [VIOLATION]),  # not even a scrape that copies the pods' labels gives this value
+        ('model="qwen3-8b-chat"', [VIOLATION]),  # and no pod carries this label
     ],
 )
 def test_labels(matcher: str, expected: list[str]) -> None:

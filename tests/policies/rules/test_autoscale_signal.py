@@ -64,6 +64,8 @@ def test_the_server_need_not_be_here_where_the_metrics_say_whose_they_are() -> N
     assert judge(RULE, scaled_object(trigger(), host_trigger("cpu"))) == [f"violation {SCALED_OBJECT}"]
     assert judge(RULE, hpa(host_metric(), pod_metric())) == [f"violation {HPA}"]
     assert judge(RULE, hpa(host_metric())) == []
+    assert judge(RULE, hpa(host_metric(), target="vllm-chat")) == ["advice HorizontalPodAutoscaler/vllm-chat"]
+    assert judge(RULE, web("vllm-docs"), hpa(host_metric(), target="vllm-docs")) == []
 
 
 def test_a_query_that_is_not_known_yet() -> None:

@@ -50,6 +50,12 @@ def test_a_placement_without_a_group_and_on_demand_with_one_pass() -> None:
     assert judge(PLACEMENT, launch_template(placement={"groupName": "pg"}), node_group()) == []
 
 
+def test_a_block_that_the_program_buys_is_advised_against() -> None:
+    token = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
+    bought = {"type": token, "name": "block", "properties": {"capacityBlockOfferingId": UNKNOWN}}
+    assert judge("capacity-block-bought-outside", bought, odcr()) == [f"advice {token}/block"]
+
+
 def test_a_reservation_takes_its_own_placement_group_only() -> None:
     arn = "arn:aws:ec2:us-east-1:111122223333:placement-group/pg"
     template = launch_template(placement={"groupName": "pg"}, capacityReservationSpecification=target("odcr"))

@@ -75,14 +75,25 @@ def test_a_group_of_nodes_is_one_replica() -> None:
     assert judge(RULE, group(size=2, gpus=8), two, gpu_nodes(2)) == [VIOLATION]
 
 
+def test_a_group_of_absurd_size_is_counted_not_listed() -> None:
+    target = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": "chat"}
+    scaler = scaled_object(scaleTargetRef=target, maxReplicaCount=1)
+    assert judge(RULE, group(size=5_731_956_264), scaler, gpu_nodes()) == [VIOLATION]
+
+
 def test_karpenter_pools_count_by_their_limit() -> None:
-    def pool(limits: Object) -> Object:
-        return manifest("karpenter.sh/v1", "NodePool", "gpu", {"limits": limits})
+    def pool(limits: Object, key: str = "karpenter.k8s.aws/instance-category", value: str = "g") -> Object:
+        requirement = {"key": key, "operator": "In", "values": [value]}
+        spec = {"limits": limits, "template": {"spec": {"requirements": [requirement]}}}
+        return manifest("karpenter.sh/v1", "NodePool", "gpu", spec)
 
     scaler = scaled_object(maxReplicaCount=5)
     assert judge(RULE, server(gpus=4), scaler, pool({"nvidia.com/gpu": "16"})) == [VIOLATION]
     assert judge(RULE, server(gpus=4), scaler, pool({"nvidia.com/gpu": 24})) == []
     assert judge(RULE, server(gpus=4), scaler, gpu_nodes(), pool({"cpu": "1000"})) == []
+    for key, value in (("instance-category", "m"), ("instance-family", "c7i"), ("instance-type", "m7i.large")):
+        of_cpus = pool({"cpu": "1000"}, f"karpenter.k8s.aws/{key}", value)
+        assert judge(RULE, server(gpus=4), scaler, gpu_nodes(), of_cpus) == [VIOLATION]
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,17 @@ def test_tolerations_of_daemon_sets() -> None:
     assert judge(TOLERATIONS, tainted, daemon_set("fluent/fluent-bit:3")) == []
 
 
+def test_taints_of_karpenters_pools() -> None:
+    def pool(*taints: Object) -> Object:
+        return manifest("karpenter.sh/v1", "NodePool", "gpu", {"template": {"spec": {"taints": list(taints)}}})
+
+    gpu = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
+    image = "nvcr.io/nvidia/k8s/dcgm-exporter:4.8.3"
+    assert judge(TOLERATIONS, pool(gpu), daemon_set(image)) == ["violation DaemonSet/daemon"]
+    assert judge(TOLERATIONS, pool(gpu), daemon_set(image, TOLERATION)) == []
+    assert judge(TOLERATIONS, pool({"key": "team", "effect": "NoSchedule"}), daemon_set(image)) == []
+
+
 def test_the_efa_plugin_must_reach_efa_nodes_only() -> None:
     no_efa = gpu_group(instanceTypes=["g6e.xlarge"], taints=[GPU_TAINT])
     assert judge(TOLERATIONS, no_efa, release("aws-efa-k8s-device-plugin")) == []

@@ -54,6 +54,16 @@ def test_the_groups_own_disk(size: Any, verdict: str | None) -> None:
             None,
         ),
         ({"blockDeviceMappings": None, "userData": user_data("echo hello")}, "violation"),
+        ({"blockDeviceMappings": None, "userData": "localStorage:\n  strategy: RAID0\n"}, None),  # not encoded
+        ({"blockDeviceMappings": None, "userData": user_data("localStorage:\n  strategy: Mount\n")}, "violation"),
+        ({"blockDeviceMappings": None, "userData": user_data("bootstrap.sh main --local-disks raid0")}, None),
+        (
+            {
+                "blockDeviceMappings": None,
+                "userData": user_data('commands = [["apiclient", "ephemeral-storage", "init"]]'),
+            },
+            None,
+        ),
         ({"blockDeviceMappings": volumes(4, 500)}, None),  # Bottlerocket: small root, large data volume
         ({"blockDeviceMappings": volumes(UNKNOWN)}, "undecided"),
         ({"blockDeviceMappings": volumes(20), "userData": UNKNOWN}, "undecided"),

@@ -49,6 +49,21 @@ def test_how_the_group_names_its_template_does_not_matter() -> None:
     assert judge(SUBNETS, state, by_name) == [f"violation {LAUNCH_TEMPLATE}"]
 
 
+def test_in_a_preview_names_tell_which_template_is_meant() -> None:
+    subnet = nics((0, 0, "interface"), subnetId="subnet-1")
+    templates = [launch_template("gpu-template", networkInterfaces=subnet), launch_template("other-template")]
+    found = judge(SUBNETS, *templates, node_group(template=UNKNOWN))
+    assert found == ["violation aws:ec2/launchTemplate:LaunchTemplate/gpu-template"]
+    assert judge(FIELDS, *templates, node_group("system", template=UNKNOWN)) == [
+        "undecided aws:eks/nodeGroup:NodeGroup/system"
+    ]
+
+
+def test_what_a_state_fills_in_is_not_stated() -> None:
+    filled = node_group(diskSize=0, remoteAccess=None, instanceTypes=[], amiType="CUSTOM", releaseVersion="ami-1")
+    assert judge(FIELDS, launch_template(imageId="ami-1"), filled) == []
+
+
 def test_a_template_from_elsewhere_or_of_a_self_managed_group_is_not_its_business() -> None:
     template = launch_template(networkInterfaces=nics((0, 0, "interface"), subnetId="subnet-1"))
     assert judge(SUBNETS, template) == []

@@ -85,6 +85,12 @@ def test_the_scalers_address_tells_where_prometheus_lives() -> None:
     assert judge(SCRAPE, server(), here, ingress(OWN_NAMESPACE)) == []
 
 
+def test_the_context_tells_where_prometheus_lives() -> None:
+    context = {"prometheus": "kube-prometheus-stack in namespace platform"}
+    assert judge(SCRAPE, server(), pod_monitor(), ingress(named("platform")), context=context) == []
+    assert judge(SCRAPE, server(), pod_monitor(), ingress(named("monitoring")), context=context) == [VIOLATION]
+
+
 def test_labels_of_prometheus_namespace_decide_where_it_is_here() -> None:
     monitoring = manifest("v1", "Namespace", "monitoring", None, labels={"purpose": "metrics"})
     by_label = ingress({"namespaceSelector": {"matchLabels": {"purpose": "metrics"}}})

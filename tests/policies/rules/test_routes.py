@@ -193,8 +193,13 @@ def test_hashes(consistent_hash: Object, verdict: str | None) -> None:
 
 
 def test_the_source_address_behind_a_load_balancer_can_not_spread() -> None:
-    context = {"gateway": "Envoy Gateway behind an NLB"}
-    assert judge(HASH, hashed(type="SourceIP"), context=context) == [f"violation {POLICY}"]
+    def verdict(gateway: str) -> list[str]:
+        return judge(HASH, hashed(type="SourceIP"), context={"gateway": gateway})
+
+    assert verdict("Envoy Gateway behind an NLB") == [f"violation {POLICY}"]
+    assert verdict("Envoy Gateway; all clients come from one source address") == [f"violation {POLICY}"]
+    assert verdict("Envoy Gateway behind an NLB that preserves the client's address") == [f"advice {POLICY}"]
+    assert verdict("an international, alternative gateway") == [f"advice {POLICY}"]
 
 
 def test_one_policy_for_a_target() -> None:

@@ -28,10 +28,12 @@ def test_zones_that_only_the_names_tell(names: list[str]) -> None:
     assert judge(RULE, TEMPLATE, node_group(subnetIds=names)) == [f"violation {NODE_GROUP}"]
 
 
-def test_several_subnets_in_one_zone_pass_and_unrelated_names_are_advice() -> None:
+def test_several_subnets_pass_in_one_zone_only() -> None:
     subnets = [subnet("one", "us-east-1a"), subnet("two", "us-east-1a")]
     assert judge(RULE, TEMPLATE, *subnets, node_group(subnetIds=["one", "two"])) == []
-    assert judge(RULE, TEMPLATE, node_group(subnetIds=["subnet-1", "subnet-2"])) == [f"advice {NODE_GROUP}"]
+    # Several subnets are several zones, unless the subnets are here and say otherwise.
+    ids = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]
+    assert judge(RULE, TEMPLATE, node_group(subnetIds=ids)) == [f"violation {NODE_GROUP}"]
 
 
 def test_a_g_type_group_is_advised_only() -> None:
@@ -42,7 +44,9 @@ def test_a_g_type_group_is_advised_only() -> None:
 def test_not_known_yet() -> None:
     assert judge(RULE, TEMPLATE, node_group(subnetIds=UNKNOWN)) == [f"undecided {NODE_GROUP}"]
     assert judge(RULE, TEMPLATE, node_group(subnetIds=[UNKNOWN])) == []
-    assert judge(RULE, TEMPLATE, node_group(subnetIds=[UNKNOWN, UNKNOWN])) == [f"advice {NODE_GROUP}"]
+    assert judge(RULE, TEMPLATE, node_group(subnetIds=[UNKNOWN, UNKNOWN])) == [f"undecided {NODE_GROUP}"]
+    unknown_zones = [subnet("one", UNKNOWN), subnet("two", UNKNOWN)]
+    assert judge(RULE, TEMPLATE, *unknown_zones, node_group(subnetIds=["one", "two"])) == [f"undecided {NODE_GROUP}"]
 
 
 def test_cpu_groups_spread() -> None:

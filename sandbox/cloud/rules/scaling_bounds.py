@@ -1,0 +1,25 @@
+"""A node group's desired size lies between its least and its most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sandbox.cloud.errors import AwsError
+from sandbox.cloud.values import Plain
+
+
+def check(group: Mapping[str, Plain]) -> None:
+    """Raise AwsError where it does not. The sentences are AWS's words."""
+    scaling = group.get("scalingConfig")
+    if not isinstance(scaling, Mapping):
+        return
+    sizes = (scaling.get("minSize"), scaling.get("desiredSize"), scaling.get("maxSize"))
+    if not all(isinstance(size, int) for size in sizes):
+        return
+    least, desired, most = sizes
+    if least > desired:
+        raise AwsError(
+            "InvalidParameterException", f"Minimum capacity {least} can't be greater than desired size {desired}"
+        )
+    if desired > most:
+        raise AwsError("InvalidParameterException", f"desired capacity {desired} can't be greater than max size {most}")
