@@ -32,7 +32,7 @@ from sandbox.cloud.differences import Difference, deletes_before_replacing, diff
 from sandbox.cloud.errors import StandInError
 from sandbox.cloud.invokes import invoke
 from sandbox.cloud.resource_types import automatic_name, resource_type
-from sandbox.cloud.sdk_types import output_names
+from sandbox.cloud.sdk_types import computed_names, output_names
 from sandbox.cloud.service import Service
 from sandbox.cloud.settings import ProviderSettings, provider_settings
 from sandbox.cloud.validation import mistakes_of
@@ -145,7 +145,7 @@ class AwsStandIn(Provider):
 
     def _foreseen(self, token: str, inputs: Mapping[str, Plain]) -> dict[str, Plain]:
         row = resource_type(token)
-        foreseen = dict.fromkeys(output_names(token), UNKNOWN) | dict(inputs)
+        foreseen = dict.fromkeys(computed_names(token), UNKNOWN) | dict(inputs)
         for name, nested in row.nested_outputs.items():
             if isinstance(inputs.get(name), Mapping):
                 foreseen[name] = {**inputs[name], **dict.fromkeys(nested, UNKNOWN)}

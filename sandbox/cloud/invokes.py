@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox.cloud.account import Account
-from sandbox.cloud.errors import StandInError
+from sandbox.cloud.errors import AwsError, StandInError
 from sandbox.cloud.settings import ProviderSettings
 from sandbox.cloud.values import Plain
 from sandbox.zones import zone_ids, zone_name
+
+CLUSTER = "aws:eks/cluster:Cluster"
 
 Arguments = Mapping[str, Plain]
 Answer = dict[str, Any]
@@ -87,6 +89,21 @@ def _addon_version(arguments: Arguments, settings: ProviderSettings, _: Account)
     return {**arguments, "id": arguments["addonName"], "version": version, "region": settings.region}
 
 
+def _clusters(_: Arguments, settings: ProviderSettings, account: Account) -> Answer:
+    return {
+        "id": settings.region,
+        "names": [cluster.id for cluster in account.of_type(CLUSTER)],
+        "region": settings.region,
+    }
+
+
+def _cluster(arguments: Arguments, settings: ProviderSettings, account: Account) -> Answer:
+    found = account.get(CLUSTER, str(arguments["name"]))
+    if found is None:
+        raise AwsError("ResourceNotFoundException", f"No cluster found for name: {arguments['name']}.")
+    return {**found.state, "id": found.id, "region": settings.region}
+
+
 def _policy_document(arguments: Arguments, _: ProviderSettings, __: Account) -> Answer:
     statements = [_statement(entry) for entry in arguments.get("statements") or ()]
     document = {"Version": arguments.get("version") or "2012-10-17", "Statement": statements}
@@ -115,5 +132,7 @@ _FUNCTIONS: dict[str, Callable[[Arguments, ProviderSettings, Account], Answer]] 
     "aws:index/getAvailabilityZones:getAvailabilityZones": _availability_zones,
     "aws:index/getAvailabilityZone:getAvailabilityZone": _availability_zone,
     "aws:eks/getAddonVersion:getAddonVersion": _addon_version,
+    "aws:eks/getCluster:getCluster": _cluster,
+    "aws:eks/getClusters:getClusters": _clusters,
     "aws:iam/getPolicyDocument:getPolicyDocument": _policy_document,
 }

@@ -61,8 +61,19 @@ def input_fields(token: str) -> Mapping[str, Field]:
 
 @cache
 def output_names(token: str) -> frozenset[str]:
-    """Every property that a resource of this type has once it is there."""
+    """Every property that a resource of this type may have once it is there."""
     return frozenset(_types.resource_types(resource_class(token)))
+
+
+@cache
+def computed_names(token: str) -> frozenset[str]:
+    """The properties that AWS fills in where the program doesn't: the SDK's outputs that are never absent."""
+    cls = resource_class(token)
+    return frozenset(
+        pulumi_name
+        for pulumi_name, python_name in _types.resource_pulumi_to_py_names(cls).items()
+        if pulumi_name in output_names(token) and not _may_be_absent(inspect.getattr_static(cls, python_name))
+    )
 
 
 def mistakes(token: str, inputs: Mapping[str, Plain]) -> list[Mistake]:
@@ -93,6 +104,13 @@ def _unwrapped(annotation: Any) -> Any:
     if origin in (dict, collections.abc.Mapping):
         return dict[str, _unwrapped(typing.get_args(annotation)[1])]  # type: ignore[misc]
     return annotation
+
+
+def _may_be_absent(getter: property) -> bool:
+    """Whether a getter answers ``Output[Optional[...]]``."""
+    assert getter.fget is not None
+    value = typing.get_args(getter.fget.__annotations__["return"])[0]
+    return typing.get_origin(value) is typing.Union and type(None) in typing.get_args(value)
 
 
 def _is_plumbing(option: Any) -> bool:

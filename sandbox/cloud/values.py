@@ -26,7 +26,7 @@ Plain = Any
 def to_plain(value: PropertyValue) -> Plain:
     """The plain value; whole numbers become ``int`` (the wire has only floats)."""
     inner = value.value
-    if isinstance(inner, Computed):
+    if isinstance(inner, Computed) or inner == UNKNOWN_SIGN:  # the SDK overlooks the sign in some places
         return UNKNOWN
     if isinstance(inner, Mapping):
         return {key: to_plain(item) for key, item in inner.items()}
