@@ -39,7 +39,10 @@ ZoneId = Annotated[
 Cidr = Annotated[str, AfterValidator(_network)]
 AccountId = Annotated[str, _pattern(r"\d{12}", "AWS account id: 12 digits, in quotes")]
 PrincipalArn = Annotated[
-    str, _pattern(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+", "IAM role or user ARN, such as arn:aws:iam::111122223333:role/ops")
+    str,
+    _pattern(
+        r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+", "IAM role or user ARN, such as arn:aws:iam::111122223333:role/ops"
+    ),
 ]
 ReservationId = Annotated[str, _pattern(r"cr-[0-9a-f]{8,17}", "capacity reservation id, such as cr-0123456789abcdef0")]
 ResourceGroupArn = Annotated[
@@ -64,7 +67,7 @@ def partition(region: str) -> str:
 
 
 def zone_prefix(region: str) -> str:
-    """How zone ids of a region begin: ``use1`` for us-east-1, ``apne2`` for ap-northeast-2, ``usgw1`` for us-gov-west-1."""
+    """How zone ids of a region begin: ``use1`` for us-east-1, ``apne2`` for ap-northeast-2."""
     area, *words, number = region.split("-")
     short = "".join(_DIRECTIONS.get(word, word[0]) for word in words)
     return f"{area}{short}{number}"

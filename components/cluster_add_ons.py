@@ -54,9 +54,7 @@ BEFORE_NODES: Final = (
 
 _AFTER_NODES: Final = (
     AddOn("coredns"),
-    AddOn(
-        "aws-ebs-csi-driver", {}, "ebs-csi-controller-sa", ("service-role/AmazonEBSCSIDriverPolicy",)
-    ),
+    AddOn("aws-ebs-csi-driver", {}, "ebs-csi-controller-sa", ("service-role/AmazonEBSCSIDriverPolicy",)),
     AddOn("eks-node-monitoring-agent"),
     AddOn("metrics-server"),
 )
@@ -112,9 +110,7 @@ class ClusterAddOns(pulumi.ComponentResource):
         body = add_on_body(add_on)
         if add_on.service_account:
             role, rights = self._role(add_on)
-            body["pod_identity_associations"] = [
-                {"role_arn": role.arn, "service_account": add_on.service_account}
-            ]
+            body["pod_identity_associations"] = [{"role_arn": role.arn, "service_account": add_on.service_account}]
             opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=rights))
         return aws.eks.Addon(f"{self._name}-{add_on.name}", cluster_name=cluster_name, **body, opts=opts)
 
@@ -135,7 +131,5 @@ class ClusterAddOns(pulumi.ComponentResource):
         ]
         if add_on.actions:
             document = iam_documents.allow(add_on.actions, ["*"])
-            rights.append(
-                aws.iam.RolePolicy(name, role=role.id, policy=iam_documents.as_text(document), opts=child)
-            )
+            rights.append(aws.iam.RolePolicy(name, role=role.id, policy=iam_documents.as_text(document), opts=child))
         return role, rights

@@ -106,7 +106,7 @@ class EksCluster(pulumi.ComponentResource):
             enabled_cluster_log_types=list(ALL_LOG_TYPES),
             encryption_config_key_arn=key.arn,
             upgrade_policy={"support_type": eks_pins().upgrade_policy},
-            deletion_protection=args.deletion_protection,
+            deletion_protection=protect,
             skip_default_node_group=True,
             skip_default_security_groups=True,
             create_instance_role=False,

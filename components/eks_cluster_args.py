@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import StringConstraints, field_validator, model_validator
 
 from components.arguments import Args
 from components.aws_arguments import Cidr, PrincipalArn
@@ -45,7 +45,6 @@ class EksClusterArgs(Args):
     """
     public_access_cidrs: tuple[Cidr, ...] = ()
     log_retention_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096] = 90
-    deletion_protection: bool = True
     access: tuple[AccessEntryArgs, ...] = ()
 
     @field_validator("public_access_cidrs")

@@ -88,9 +88,7 @@ class ExternalSecrets(pulumi.ComponentResource):
         role = aws.iam.Role(
             name, assume_role_policy=iam_documents.as_text(iam_documents.pod_identity_trust()), opts=child
         )
-        rights = aws.iam.RolePolicy(
-            name, role=role.id, policy=iam_documents.as_text(reader_policy(args)), opts=child
-        )
+        rights = aws.iam.RolePolicy(name, role=role.id, policy=iam_documents.as_text(reader_policy(args)), opts=child)
         operator_namespace, service_account = OPERATOR
         identity = aws.eks.PodIdentityAssociation(
             name,
@@ -108,9 +106,7 @@ class ExternalSecrets(pulumi.ComponentResource):
         ]
         self.register_outputs({})
 
-    def _object(
-        self, name: str, kind: str, body: dict[str, Any], depends_on: list[pulumi.Resource]
-    ) -> pulumi.Resource:
+    def _object(self, name: str, kind: str, body: dict[str, Any], depends_on: list[pulumi.Resource]) -> pulumi.Resource:
         return kubernetes.apiextensions.CustomResource(
             name,
             api_version=_API_VERSION,

@@ -1,8 +1,8 @@
 """One EKS node group of GPU nodes on EFA, with its own launch template.
 
-Inputs: the ``node_groups`` entry, the planned group (sizes, capacity, zone), ids of cluster, subnet, security groups and
-role. Outputs: ``group``, to depend on. Creates: ``aws.ec2.LaunchTemplate``, ``aws.eks.NodeGroup``; a cluster placement
-group for on-demand capacity; Auto Scaling tags where an autoscaler scales it.
+Inputs: the ``node_groups`` entry, the planned group (sizes, capacity, zone), ids of cluster, subnet, security groups
+and role. Outputs: ``group``, to depend on. Creates: ``aws.ec2.LaunchTemplate``, ``aws.eks.NodeGroup``; a cluster
+placement group for on-demand capacity; Auto Scaling tags where an autoscaler scales it.
 Raises: EfaLayoutError for a layout that the type can't have (the settings have refused it before).
 Replacement: AMI type, capacity type, zone. The old group goes first: there is no second set of GPUs to start the new
 one on. An AMI release or a changed template rolls the nodes of this group only, one at a time.

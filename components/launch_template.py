@@ -91,9 +91,7 @@ def launch_template_body(
         "block_device_mappings": [encrypted_disk(_DATA_DEVICE[args.ami], args.root_volume_gib)],
         "metadata_options": metadata_options(),
         "user_data": encoded(write(args.nodes)),
-        "tag_specifications": [
-            {"resource_type": kind, "tags": {**tags, "Name": group.name}} for kind in _TAGGED
-        ],
+        "tag_specifications": [{"resource_type": kind, "tags": {**tags, "Name": group.name}} for kind in _TAGGED],
         **market(group),
     }
     if args.nodes.efa_interfaces:

@@ -1,7 +1,7 @@
 """Gives the model cache to the user that the servers run as, where the file system can't do that by itself.
 
-Inputs: claim, namespace, uid and gid, which kind of cache. Outputs: ``done``, what servers depend on. Creates: a Job for
-FSx, a DaemonSet for node-local disks, nothing for EFS (its access point sets the owner) or a storage class.
+Inputs: claim, namespace, uid and gid, which kind of cache. Outputs: ``done``, what servers depend on. Creates: a Job
+for FSx, a DaemonSet for node-local disks, nothing for EFS (its access point sets the owner) or a storage class.
 Replacement: another owner makes another Job.
 """
 

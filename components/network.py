@@ -164,9 +164,7 @@ class Network(pulumi.ComponentResource):
         return made
 
     def _route_table(self, name: str) -> aws.ec2.RouteTable:
-        return aws.ec2.RouteTable(
-            f"{self._name}-{name}", vpc_id=self.vpc_id, tags=self._tags(name), opts=self._child
-        )
+        return aws.ec2.RouteTable(f"{self._name}-{name}", vpc_id=self.vpc_id, tags=self._tags(name), opts=self._child)
 
     def _way_through_nat(
         self, zone: str, public: aws.ec2.Subnet, table: aws.ec2.RouteTable, gateway: aws.ec2.InternetGateway
@@ -177,7 +175,7 @@ class Network(pulumi.ComponentResource):
         )
         nat = aws.ec2.NatGateway(
             f"{self._name}-{zone}",
-            allocation_id=address.allocation_id,
+            allocation_id=address.id,
             subnet_id=public.id,
             tags=self._tags(f"nat-{zone}"),
             opts=after_gateway,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
 from components.arguments import Args, NotEmpty
 from components.aws_arguments import Cidr, ZoneId
@@ -47,7 +47,8 @@ class NetworkArgs(Args):
         prefix = ipaddress.IPv4Network(value).prefixlen
         if not WIDEST_PREFIX <= prefix <= NARROWEST_PREFIX:
             raise ValueError(
-                f"a /{prefix} network; allowed: /{WIDEST_PREFIX} to /{NARROWEST_PREFIX} (a GPU subnet needs /22 or larger)"
+                f"a /{prefix} network; allowed: /{WIDEST_PREFIX} to /{NARROWEST_PREFIX} "
+                "(a GPU subnet needs /22 or larger)"
             )
         return value
 

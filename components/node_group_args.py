@@ -42,7 +42,7 @@ class NodeGroupArgs(Args):
     node_repair: bool = False
     """Let EKS replace nodes that its monitoring agent calls broken. Try it against the GPU operator first: agents that
     fight over DCGM have had healthy nodes replaced (facts/aws.md section 7 number 27)."""
-    labels: dict[LabelKey, LabelValue] = {}
+    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
 
     @field_validator("instance_type")
     @classmethod

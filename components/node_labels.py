@@ -23,7 +23,7 @@ def node_labels(args: NodeGroupArgs) -> dict[str, str]:
 
 
 def autoscaler_tags(args: NodeGroupArgs) -> dict[str, str]:
-    """Tags of the Auto Scaling group: what a node would bring while there is none (facts/aws.md section 7 number 23)."""
+    """Tags of the Auto Scaling group: what a node would bring while there is none (facts/aws.md 7, number 23)."""
     tags = {f"{_TEMPLATE}/label/{key}": value for key, value in node_labels(args).items()}
     tags[f"{_TEMPLATE}/taint/{gpu_taint.KEY}"] = gpu_taint.autoscaler_text()
     if args.nodes.gpus:

@@ -1,7 +1,8 @@
 """The nodes for everything that needs no GPU: CoreDNS, operators, Prometheus, gateways. Over the network's zones.
 
-Inputs: the stack's ``system_nodes`` section, subnets, role. Outputs: ``group``, to depend on. Creates: a launch template
-(encrypted disk, IMDSv2) and an ``aws.eks.NodeGroup``. It names no security group, so EKS adds the cluster's own.
+Inputs: the stack's ``system_nodes`` section, subnets, role. Outputs: ``group``, to depend on. Creates: a launch
+template (encrypted disk, IMDSv2) and an ``aws.eks.NodeGroup``. It names no security group, so EKS adds the cluster's
+own.
 Replacement: instance types or subnets; the new group is there before the old one goes (its name has a random end).
 """
 

@@ -1,4 +1,4 @@
-"""What the AWS sections of a stack file mean for each other: zones, reservations, sizes, and what goes with which cluster.
+"""What the AWS sections of a stack file mean for each other: zones, reservations, sizes, and which cluster they suit.
 
 Pure: settings in, problems out.
 """
@@ -88,7 +88,9 @@ def _size(group: NodeGroupArgs, path: str) -> Iterator[Problem]:
                 message = f"a block of {block.instance_count} instances, but the group wants {group.wanted_count} nodes"
                 yield Problem(f"{path}.capacity.blocks[{number}].instance_count", message)
         if group.scaled_by != "nobody":
-            message = "an autoscaler knows no block's start and end; leave it out: a block's group has its sizes by time"
+            message = (
+                "an autoscaler knows no block's start and end; leave it out: a block's group has its sizes by time"
+            )
             yield Problem(f"{path}.scaled_by", message)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from pydantic import Field
+
 from components.arguments import Args, NotEmpty
 from components.aws_arguments import AccountId, Region, Tags
 
@@ -14,7 +16,7 @@ class AwsSettings(Args):
     region: Region
     allowed_account_ids: Annotated[tuple[AccountId, ...], NotEmpty]
     """The provider refuses to touch any other account, whatever credentials the shell has."""
-    default_tags: Tags = {}
+    default_tags: Tags = Field(default_factory=dict)
     """On every AWS resource that takes tags, beside ``Project``, ``Stack`` and ``ManagedBy``."""
 
     def tags(self, stack: str) -> dict[str, str]:

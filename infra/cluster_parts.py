@@ -22,6 +22,8 @@ class ClusterParts:
     """What must be there before a pod without GPUs can run: system nodes and add-ons."""
     node_groups: Mapping[str, list[pulumi.Resource]] = field(default_factory=dict)
     """The EKS node groups of each entry in ``node_groups``."""
+    groups_without_nodes: frozenset[str] = frozenset()
+    """Entries of ``node_groups`` that have no node now, since no capacity block of theirs is running."""
     cache_source: dict[str, Any] | None = None
     """What the model cache's static volume mounts; None: a storage class makes it."""
     cache_ready: list[pulumi.Resource] = field(default_factory=list)

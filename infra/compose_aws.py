@@ -89,6 +89,7 @@ def compose_aws(
         region=region,
         opts=pulumi.ResourceOptions.merge(on_aws, pulumi.ResourceOptions(depends_on=[system.group])),
     )
+    planned_groups = {args.name: plan_node_groups(args, now) for args in settings.node_groups}
     groups: dict[str, list[pulumi.Resource]] = {
         args.name: [
             GpuNodeGroup(
@@ -103,7 +104,7 @@ def compose_aws(
                 depends_on=before_nodes,
                 opts=on_aws,
             ).group
-            for planned in plan_node_groups(args, now)
+            for planned in planned_groups[args.name]
         ]
         for args in settings.node_groups
     }
@@ -121,6 +122,9 @@ def compose_aws(
         kubeconfig=cluster.kubeconfig,
         platform=[system.group, *services.add_ons],
         node_groups=groups,
+        groups_without_nodes=frozenset(
+            name for name, made in planned_groups.items() if not any(group.desired for group in made)
+        ),
         cache_source=source,
         cache_ready=cache_ready,
         aws_provider=provider,

@@ -1,4 +1,4 @@
-"""The cluster half of the program where the cluster is already there: a provider on its kubeconfig, and nothing else."""
+"""The cluster half of the program where the cluster is already there: a provider on its kubeconfig, nothing else."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def compose_serving(settings: StackSettings, cluster: ClusterParts, definition_f
     on_cluster = pulumi.ResourceOptions(providers=[cluster.provider])
     definitions = CustomResourceDefinitions("crds", definition_files, opts=on_cluster)
     namespace = ServingNamespace("namespace", settings.namespace, opts=on_cluster)
-    before_servers = [namespace, *_secrets(settings, cluster, on_cluster, namespace)]
+    before_servers = [namespace, *_secrets(settings, cluster, namespace)]
     before_servers += _cache(settings, cluster, on_cluster, namespace)
 
     endpoints: dict[str, pulumi.Output[str]] = {}
@@ -47,6 +47,7 @@ def compose_serving(settings: StackSettings, cluster: ClusterParts, definition_f
             decided.plan,
             claim_name=settings.model_cache.claim_name,
             max_replicas=most,
+            nodes_expected=args.node_group not in cluster.groups_without_nodes,
             custom_resource_definitions=definitions.resources,
             opts=_after(on_cluster, needed),
         )
@@ -72,9 +73,7 @@ def _after(opts: pulumi.ResourceOptions, depends_on: Sequence[pulumi.Resource]) 
     return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(depends_on)))
 
 
-def _secrets(
-    settings: StackSettings, cluster: ClusterParts, on_cluster: pulumi.ResourceOptions, namespace: pulumi.Resource
-) -> list[pulumi.Resource]:
+def _secrets(settings: StackSettings, cluster: ClusterParts, namespace: pulumi.Resource) -> list[pulumi.Resource]:
     """The Secrets that come from AWS Secrets Manager."""
     if not settings.external_secrets or settings.aws is None or cluster.cluster_name is None:
         return []

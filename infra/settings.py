@@ -73,7 +73,8 @@ class StackSettings(Args):
     monitoring: MonitoringSettings = MonitoringSettings()
     model_servers: Annotated[tuple[ModelServerArgs, ...], NotEmpty]
     protect: bool = False
-    """Refuse to delete what is stateful or slow to get back: VPC, KMS key, cluster, file system, claim."""
+    """Refuse to delete what is stateful or slow to get back: VPC, KMS key, cluster, file system, claim. Twice: the engine
+    refuses, and EKS does (its deletion protection)."""
 
     def node_group(self, name: str) -> NodeGroupArgs:
         """The node group called ``name``; ``KeyError`` where there is none (``checks`` has said so before)."""
@@ -130,7 +131,7 @@ def _value(text: str) -> Any:
 
 
 def _problem(entry: Any, document: Any) -> Problem:
-    path = _path(entry["loc"], document)
+    path = _path(entry["loc"], document, last_is_missing=entry["type"] == "missing")
     message = entry["msg"].removeprefix("Value error, ")
     kind, given = entry["type"], entry["input"]
     if kind == "extra_forbidden":
@@ -146,14 +147,14 @@ def _problem(entry: Any, document: Any) -> Problem:
     return Problem(path or "(top level)", message[0].lower() + message[1:])
 
 
-def _path(location: Sequence[str | int], document: Any) -> str:
+def _path(location: Sequence[str | int], document: Any, *, last_is_missing: bool) -> str:
     """The place as the file has it: pydantic also names which kind of a union it tried, which is no key there."""
     path, node, last = "", document, len(location) - 1
     for index, part in enumerate(location):
         if isinstance(part, int):
             path += f"[{part}]"
             node = node[part] if isinstance(node, list) and part < len(node) else None
-        elif index == last or not isinstance(node, dict) or part in node:
+        elif not isinstance(node, dict) or part in node or (last_is_missing and index == last):
             path += f"{'.' if path else ''}{part}"
             node = node.get(part) if isinstance(node, dict) else None
     return path

@@ -1,7 +1,7 @@
 """Who owns the cache's files: bodies of a Job for a shared file system and of a DaemonSet for the nodes' own disks.
 
-A fresh Lustre file system and a fresh folder belong to root, and ``fsGroup`` reaches neither (the FSx driver skips it on
-ReadWriteMany volumes, the kubelet on host paths; facts/aws.md section 11): a server that isn't root could not write.
+A fresh Lustre file system and a fresh folder belong to root, and ``fsGroup`` reaches neither (the FSx driver skips it
+on ReadWriteMany volumes, the kubelet on host paths; facts/aws.md section 11): a server that isn't root could not write.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from components.labels import object_labels, selector_labels
 
 _MOUNT = "/cache"
 # Cheap where nothing is to do: only what belongs to somebody else is touched. -h: links, not what they point at.
-_COMMAND = 'find {mount} ! \\( -user {uid} -group {gid} \\) -exec chown -h {uid}:{gid} {{}} +'
+_COMMAND = "find {mount} ! \\( -user {uid} -group {gid} \\) -exec chown -h {uid}:{gid} {{}} +"
 
 
 def _container(uid: int, gid: int) -> dict[str, Any]:
