@@ -27,7 +27,6 @@ _DUPLICATES = {
     "aws:kms": ("AlreadyExistsException", "An alias with the name {id} already exists"),
     "aws:cloudwatch": ("ResourceAlreadyExistsException", "The specified log group already exists: {id}"),
     "aws:ec2": ("InvalidPlacementGroup.Duplicate", "{kind} {id} already exists."),
-    "aws:s3": ("BucketAlreadyOwnedByYou", "Your previous request to create the named bucket succeeded: {id}"),
 }
 
 

@@ -8,9 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
+from sandbox.cloud.account import Account
 from sandbox.control_plane import Sandbox
 from sandbox.errors import SandboxError
-from sandbox.stacks.pending_creates import exists, has_pending_operations, pending_creates
+from sandbox.stacks.pending_creates import (
+    exists,
+    has_pending_operations,
+    pending_creates,
+    pending_in_account,
+    pending_urns,
+)
 from sandbox.stacks.stale_locks import remove_stale
 from sandbox.stacks.workspace import REPOSITORY, Workspace
 
@@ -93,15 +100,16 @@ def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Calla
     state = workspace.ask(["stack", "export"])
     if not has_pending_operations(state):
         return
-    pending = pending_creates(state)
     with sandbox.api() as api:
-        there = [create for create in pending if exists(api, create)]
-    report(f"The last run was cut off: {len(there)} of {len(pending)} objects under way are in the cluster")
+        there = {create.urn: create.object_id for create in pending_creates(state) if exists(api, create)}
+    there |= pending_in_account(state, Account(sandbox.folder.account))
+    under_way = len(pending_urns(state))
+    report(f"The last run was cut off: {len(there)} of {under_way} resources under way came to be; they are taken over")
     arguments = ["refresh", "--yes", "--skip-preview", "--config-file", str(workspace.config_file)]
-    for create in there:
-        arguments += ["--import-pending-creates", create.urn, "--import-pending-creates", create.object_id]
+    for urn, resource_id in there.items():
+        arguments += ["--import-pending-creates", urn, "--import-pending-creates", resource_id]
     # Those that are not there are dropped; `up` makes them.
-    _run(workspace, [*arguments, "--clear-pending-creates"] if len(there) < len(pending) or not pending else arguments)
+    _run(workspace, [*arguments, "--clear-pending-creates"] if len(there) < under_way or not under_way else arguments)
 
 
 def _run(workspace: Workspace, arguments: Sequence[str]) -> None:

@@ -25,9 +25,7 @@ def test_p5_offers_what_eks_gives() -> None:
 
 
 def test_a_system_node_has_no_gpu_resource_at_all() -> None:
-    resources = node_resources(
-        instance_type("m7i.xlarge"), gpus=0, efa_interfaces=0, storage_bytes=20 * 2**30, pods=58
-    )
+    resources = node_resources(instance_type("m7i.xlarge"), gpus=0, efa_interfaces=0, storage_bytes=20 * 2**30, pods=58)
     assert not {"nvidia.com/gpu", "vpc.amazonaws.com/efa"} & set(resources.capacity)
     assert resources.allocatable["cpu"] == "3920m"  # 4000 - 60 - 10 - 2*5
     assert resources.allocatable["hugepages-2Mi"] == "0Mi"

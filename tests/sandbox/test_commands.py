@@ -13,6 +13,7 @@ import pytest
 from sandbox.processes import running
 from sandbox.state_folder import StateFolder
 
+
 def start_command(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "sandbox", *arguments],

@@ -49,8 +49,7 @@ def test_a_plain_node_has_no_gpu_label_and_no_taint_but_its_own() -> None:
 def test_a_grown_group_keeps_its_nodes_and_a_changed_type_replaces_them() -> None:
     def digests(group: NodeGroup) -> dict[str, str]:
         return {
-            name: node["metadata"]["annotations"][DIGEST_ANNOTATION]
-            for name, node in node_objects(group, "v1").items()
+            name: node["metadata"]["annotations"][DIGEST_ANNOTATION] for name, node in node_objects(group, "v1").items()
         }
 
     before = digests(P5)
