@@ -112,10 +112,18 @@ class Service:
         self._refuse_deletion(resource)
         if token == NODE_GROUP:
             self._cluster.remove_nodes(resource.state["nodeGroupName"])
-        for version in self.account.of_type(TEMPLATE_VERSION) if token == LAUNCH_TEMPLATE else ():
-            if version.id.startswith(f"{resource_id}:"):
-                self.account.remove(version)
+        for inner in self._inside(resource):
+            self.account.remove(inner)
         self.account.remove(resource)
+
+    def _inside(self, resource: Resource) -> list[Resource]:
+        """What goes with the resource: a template's versions; a cluster's add-ons, access entries and associations."""
+        if resource.type == LAUNCH_TEMPLATE:
+            versions = self.account.of_type(TEMPLATE_VERSION)
+            return [version for version in versions if version.id.startswith(f"{resource.id}:")]
+        if resource.type == CLUSTER:
+            return [other for other in self.account.everything() if other.inputs.get("clusterName") == resource.id]
+        return []
 
     def _check(self, token: str, inputs: Mapping[str, Plain], old: Resource | None) -> None:
         check_alone(token, inputs)
@@ -139,8 +147,9 @@ class Service:
 
     def _refuse_a_second_cluster(self) -> None:
         for other in self.account.of_type(CLUSTER):
+            stack = other.urn.split("::")[0].rpartition(":")[2]
             raise StandInError(
-                f"The sandbox has one control plane, and {other.id} is on it (stack {other.urn.split('::')[0].rpartition(':')[2]}). "
+                f"The sandbox has one control plane, and {other.id} is on it (stack {stack}). "
                 "Destroy that stack first, or use a second sandbox (GPU_INFERENCE_SANDBOX_DIR)."
             )
 

@@ -71,6 +71,10 @@ class Workspace:
         document["encryptionsalt"] = yaml.safe_load(self._salted.read_text(encoding="utf-8"))["encryptionsalt"]
         write_private(self.config_file, yaml.safe_dump(document, sort_keys=False))
 
+    def config(self) -> dict[str, Any]:
+        """What stands under ``config:`` in the stack file; raises InputError as ``check_stack_file`` does."""
+        return dict(self._stack_document()["config"])
+
     def check_stack_file(self) -> None:
         """Raise InputError where the stack file is not there or can't be read; nothing else is touched."""
         self._stack_document()

@@ -1,4 +1,4 @@
-"""The whole program on stand-ins of AWS: every stack previews and comes up, and what is changed touches its own only."""
+"""The whole program on stand-ins of AWS: every stack comes up, and a change touches its own resources only."""
 
 from __future__ import annotations
 

@@ -15,10 +15,10 @@ import pytest
 from sandbox.api import Object
 from sandbox.errors import SandboxError
 from sandbox.node_groups import NodeGroup
-from tests.sandbox.simulated_nodes import up
 from sandbox.ports import wait_until_free
 from sandbox.processes import running
 from sandbox.state_folder import StateFolder
+from tests.sandbox.simulated_nodes import up
 
 if TYPE_CHECKING:
     from pathlib import Path

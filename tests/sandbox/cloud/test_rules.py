@@ -1,4 +1,4 @@
-"""AWS's hard rules: each wrong template, group or network gets the error that AWS would give, and the right one passes."""
+"""AWS's hard rules: each wrong template, group or network gets the error that AWS would give."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def test_lustre_sizes(imaginary: Imaginary, change: dict[str, Any], sentence: st
 
 
 def test_the_network_of_another_account_is_not_there(imaginary: Imaginary) -> None:
-    with pytest.raises(AwsError, match="InvalidVpcID.NotFound: The vpc ID 'vpc-00000000000000000' does not exist"):
+    with pytest.raises(AwsError, match=r"InvalidVpcID\.NotFound: The vpc ID 'vpc-00000000000000000' does not exist"):
         imaginary.make(SUBNET, vpcId="vpc-00000000000000000", cidrBlock="10.0.0.0/24", availabilityZoneId="use1-az1")
 
 

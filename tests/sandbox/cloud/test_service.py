@@ -64,6 +64,12 @@ def test_a_protected_cluster_goes_only_after_its_protection(imaginary: Imaginary
     assert imaginary.account.of_type(CLUSTER) == []
 
 
+def test_a_clusters_add_ons_go_with_it(imaginary: Imaginary) -> None:
+    imaginary.make("aws:eks/addon:Addon", clusterName="gpu", addonName="vpc-cni")
+    imaginary.service.delete(CLUSTER, "gpu")
+    assert imaginary.account.of_type("aws:eks/addon:Addon") == []
+
+
 def test_a_template_can_go_while_a_group_names_it_and_takes_its_versions_along(imaginary: Imaginary) -> None:
     template = imaginary.make(TEMPLATE, **imaginary.template())
     imaginary.change(template, instanceType="p5e.48xlarge")

