@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from policies.aws.instances import gpus_of, has_gpu
+from policies.aws.instances import gpus_of
 from policies.aws.node_groups import NODE_GROUP, instance_types, is_gpu_group
-from policies.model import Resource, ResourceSet
-from policies.unknowns import mapping, mappings, number, sequence, text, whole
+from policies.karpenter import NODE_POOL, never_has_gpus
+from policies.model import ResourceSet
+from policies.unknowns import mapping, number, whole
 from policies.workloads.quantities import quantity
 
-_NODE_POOL = "NodePool.karpenter.sh"
-# Karpenter's requirements that choose instances: by type, by family (g6e), by category (g).
-_INSTANCE_KEYS = ("instance-type", "instance-family", "instance-category")
 # Node pools of other makes may add GPUs that nobody counts here.
 _UNCOUNTED = ("aws:autoscaling/group:Group", "eks:index:NodeGroupV2", "eks:index:NodeGroup")
 
@@ -58,8 +56,8 @@ def gpu_capacity(resources: ResourceSet) -> GpuCapacity | None:
         nodes.append((most, max(known)))
         names.append(group.name)
     pool_gpus = 0
-    for pool in resources.of(_NODE_POOL):
-        if _never_has_gpus(pool):
+    for pool in resources.of(NODE_POOL):
+        if never_has_gpus(pool):
             continue
         limit = quantity(pool.at("spec", "limits", "nvidia.com/gpu"))
         if limit is None:
@@ -71,13 +69,3 @@ def gpu_capacity(resources: ResourceSet) -> GpuCapacity | None:
     total = sum(count * gpus for count, gpus in nodes) + pool_gpus
     what = f"the node group{'s' if len(names) > 1 else ''} {', '.join(names)}"
     return GpuCapacity(total, what, () if pool_gpus else tuple(nodes))
-
-
-def _never_has_gpus(pool: Resource) -> bool:
-    """Whether a node pool's requirements leave it no GPU instance."""
-    for requirement in mappings(pool.at("spec", "template", "spec", "requirements")):
-        key = (text(requirement.get("key")) or "").rpartition("/")[2]
-        values = [text(value) or "" for value in sequence(requirement.get("values"))]
-        if key in _INSTANCE_KEYS and text(requirement.get("operator")) == "In" and values:
-            return not any(has_gpu(f"{value}4.xlarge" if key == "instance-category" else value) for value in values)
-    return False

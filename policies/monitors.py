@@ -91,6 +91,16 @@ def _service_index(resources: ResourceSet) -> LabelIndex[Resource]:
     return LabelIndex(entries)
 
 
+@lru_cache(maxsize=8)
+def _services(resources: ResourceSet) -> dict[tuple[str, str], Resource]:
+    return {(service.namespace, service.name): service for service in resources.of(SERVICE)}
+
+
+def service_named(name: str, namespace: str, resources: ResourceSet) -> Resource | None:
+    """The Service of that name, or None where it isn't here."""
+    return _services(resources).get((namespace, name))
+
+
 def pods_behind(service: Resource, resources: ResourceSet) -> list[PodTemplate]:
     """The pods that a Service leads to; none for a Service without a selector.
 

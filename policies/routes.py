@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from policies.model import Resource, ResourceSet
-from policies.monitors import SERVICE, pods_behind, vllm_among
+from policies.monitors import pods_behind, service_named, vllm_among
 from policies.unknowns import NotDecidedError, mapping, mappings, text, whole
 
 HTTP_ROUTE = "HTTPRoute.gateway.networking.k8s.io"
@@ -37,7 +38,7 @@ def strongest(answers: Iterable[Backend]) -> Backend:
 
 def service_backend(name: str, namespace: str, resources: ResourceSet) -> Backend | None:
     """What a Service leads to; None where Service or workload are not here."""
-    service = resources.named(SERVICE, name, namespace)
+    service = service_named(name, namespace, resources)
     pods = pods_behind(service, resources) if service else []
     if not pods:
         return None
@@ -98,7 +99,9 @@ def ingress_backend(ingress: Resource, resources: ResourceSet) -> Backend:
 
 
 def route_backend(route: Resource, resources: ResourceSet) -> Backend:
-    """The strongest answer of an HTTPRoute's rules."""
+    """The strongest answer of a route's rules; an AIGatewayRoute carries answers of models, whatever serves them."""
+    if route.group_kind == AI_ROUTE:
+        return "vllm"
     rules = mappings(route.at("spec", "rules"))
     return strongest(rule_backend(rule, route.namespace, resources) for rule in rules)
 
@@ -113,21 +116,58 @@ def targets(policy: Resource) -> list[tuple[str, str, str]]:
     ]
 
 
+@lru_cache(maxsize=8)
+def _policies_by_target(resources: ResourceSet) -> dict[tuple[str, str, str], list[Resource]]:
+    """Traffic policies by kind, namespace and name of what they are attached to."""
+    found: dict[tuple[str, str, str], list[Resource]] = {}
+    for policy in resources.of(TRAFFIC_POLICY):
+        try:
+            for kind, name in sorted({(kind, name) for kind, name, _ in targets(policy)}):
+                found.setdefault((kind, policy.namespace, name), []).append(policy)
+        except NotDecidedError:
+            continue
+    return found
+
+
 def policies_of(route: Resource, resources: ResourceSet) -> list[Resource]:
     """The traffic policies attached to a route or to one of its gateways."""
-    parents = {
-        (text(parent.get("name")) or "", text(parent.get("namespace")) or route.namespace)
-        for parent in mappings(route.at("spec", "parentRefs"))
-    }
-    found = []
-    for policy in resources.of(TRAFFIC_POLICY):
-        for kind, name, _ in targets(policy):
-            on_route = kind == route.kind and name == route.name and policy.namespace == route.namespace
-            on_gateway = kind == "Gateway" and (name, policy.namespace) in parents
-            if on_route or on_gateway:
-                found.append(policy)
-                break
+    by_target = _policies_by_target(resources)
+    found = list(by_target.get((route.kind, route.namespace, route.name), ()))
+    for parent in mappings(route.at("spec", "parentRefs")):
+        place = text(parent.get("namespace")) or route.namespace
+        found += by_target.get(("Gateway", place, text(parent.get("name")) or ""), ())
     return found
+
+
+def policies_at(kind: str, namespace: str, name: str, resources: ResourceSet) -> list[Resource]:
+    """The traffic policies attached to one target, as a whole or to a section of it."""
+    return _policies_by_target(resources).get((kind, namespace, name), [])
+
+
+@lru_cache(maxsize=8)
+def http_route_names(resources: ResourceSet) -> dict[str, list[str]]:
+    """The names of the HTTPRoutes here, by namespace."""
+    found: dict[str, list[str]] = {}
+    for route in resources.of(HTTP_ROUTE):
+        found.setdefault(route.namespace, []).append(route.name)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _routes_by_policy(resources: ResourceSet) -> dict[int, list[Resource]]:
+    found: dict[int, list[Resource]] = {}
+    for route in resources.of(HTTP_ROUTE, AI_ROUTE):
+        try:
+            for policy in policies_of(route, resources):
+                found.setdefault(id(policy), []).append(route)
+        except NotDecidedError:
+            continue
+    return found
+
+
+def routes_of(policy: Resource, resources: ResourceSet) -> list[Resource]:
+    """The routes here that a traffic policy is attached to, by themselves or by their gateways."""
+    return _routes_by_policy(resources).get(id(policy), [])
 
 
 def is_envoy_gateway(route: Resource, resources: ResourceSet) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from policies import promql
 from policies.model import Path, Resource, ResourceSet
 from policies.unknowns import NotDecidedError, mapping, sequence, text, whole
-from policies.workloads.pods import POD_OWNERS
+from policies.workloads.pods import POD_OWNERS, pod_templates
 from policies.workloads.servers import VllmServer, vllm_servers
 
 SCALED_OBJECT = "ScaledObject.keda.sh"
@@ -142,9 +142,17 @@ def is_vllm_name(metric: str) -> bool:
 
 
 def scales_vllm(scaler: Resource, resources: ResourceSet) -> bool:
-    """Whether a scaler scales a vLLM server: its target is one here, or its metrics are vLLM's."""
-    if target_servers(scaler, resources):
-        return True
+    """Whether a scaler scales a vLLM server: its target is one here, or its metrics are vLLM's.
+
+    A client or gateway may scale on vLLM's metrics too: a target here without a GPU is no server.
+    """
+    workload = target_resource(scaler, resources)
+    if workload:
+        if vllm_servers(workload):
+            return True
+        pods = pod_templates(workload)
+        if not any(container.gpus for pod in pods for container in pod.containers):
+            return False
     if any(vllm_selectors(trigger) for trigger in triggers(scaler)):
         return True
     return any(is_vllm_name(name) for name, _ in hpa_metric_names(scaler))

@@ -38,11 +38,9 @@ _Signal = tuple[str, Path]
 
 
 def _keda_signals(scaler: Resource) -> Iterator[_Signal]:
-    """What a ScaledObject scales on: the resource of a cpu or memory trigger, and each metric name of a query."""
+    """What a ScaledObject scales on: each metric name of a query, else the trigger's own metric or type (``cpu``)."""
     for trigger in triggers(scaler):
-        if trigger.type in _HOST_RESOURCES:
-            yield trigger.type, trigger.path
-        elif trigger.type == "prometheus":
+        if trigger.type == "prometheus":
             expression = trigger.expression()
             for selector in promql.selectors(expression) if expression else ():
                 yield selector.name, trigger.path

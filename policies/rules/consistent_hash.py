@@ -8,7 +8,7 @@ from math import isqrt
 from typing import Any
 
 from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rule, advice, violation
-from policies.routes import HTTP_ROUTE, TRAFFIC_POLICY, targets
+from policies.routes import TRAFFIC_POLICY, http_route_names, policies_at, targets
 from policies.unknowns import is_unknown, mapping, mappings, number, text
 
 _DESTINATION_RULE = "DestinationRule.networking.istio.io"
@@ -121,27 +121,22 @@ def _headers(rows: Any, path: Path) -> Iterator[Outcome]:
 
 
 def _second_policy(policy: Resource, resources: ResourceSet) -> Iterator[Outcome]:
-    """Envoy Gateway takes one policy for a target; the second is not accepted."""
-    mine = set(targets(policy))
-    for other in resources.of(TRAFFIC_POLICY):
-        if other is policy or other.namespace != policy.namespace:
-            continue
-        shared = sorted(mine & set(targets(other)))
-        if shared:
-            kind, name, _ = shared[0]
-            yield violation(
-                f"{other.label} has the same target, {kind}/{name}, and Envoy Gateway accepts one policy for a "
-                "target: merge them",
-                "spec",
-                "targetRefs",
-            )
-    routes = [route for route in resources.of(HTTP_ROUTE) if route.namespace == policy.namespace]
-    for kind, name, _ in sorted(mine):
-        if kind == "HTTPRoute" and routes and all(route.name != name for route in routes):
+    """Envoy Gateway takes one policy for a target; the second is not accepted. One without its target does nothing."""
+    names = http_route_names(resources).get(policy.namespace, [])
+    for kind, name, section in sorted(set(targets(policy))):
+        for other in policies_at(kind, policy.namespace, name, resources):
+            if other is not policy and (kind, name, section) in targets(other):
+                yield violation(
+                    f"{other.label} has the same target, {kind}/{name}, and Envoy Gateway accepts one policy for a "
+                    "target: merge them",
+                    "spec",
+                    "targetRefs",
+                )
+        if kind == "HTTPRoute" and names and name not in names:
             yield advice(
-                f"it targets HTTPRoute/{name}, which is not here (here are "
-                f"{', '.join(route.name for route in routes)}): a policy without its target does nothing, and says "
-                "nothing",
+                f"it targets HTTPRoute/{name}, which is not here (here: {', '.join(names)}): a policy without its "
+                "target "
+                "does nothing, and says nothing",
                 "spec",
                 "targetRefs",
             )

@@ -9,6 +9,7 @@ from packaging.version import Version
 
 from policies.aws.node_groups import NODE_GROUP, instance_types
 from policies.helm import HELM_KINDS, helm_install
+from policies.karpenter import NODE_POOL
 from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rule, advice, violation
 from policies.unknowns import NotDecidedError, mappings, text
 
@@ -16,7 +17,6 @@ _PLUGIN = "aws-efa-k8s-device-plugin"
 # eks-charts #1239, #1348; field-mistakes.md 10.
 _OLDEST_GOOD = Version("0.5.10")
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+)")
-_NODE_POOL = "NodePool.karpenter.sh"
 
 
 def _p6_user(resources: ResourceSet) -> str | None:
@@ -29,7 +29,7 @@ def _p6_user(resources: ResourceSet) -> str | None:
         for name in types:
             if name.startswith("p6"):
                 return f"the node group {group.name!r} runs {name}"
-    for pool in resources.of(_NODE_POOL):
+    for pool in resources.of(NODE_POOL):
         for requirement in mappings(pool.at("spec", "template", "spec", "requirements")):
             values = requirement.get("values")
             for value in values if isinstance(values, list) else ():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from policies.aws.launch_templates import LAUNCH_TEMPLATE
+from policies.karpenter import NODE_CLASS
 from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rule, advice, violation
 from policies.unknowns import mapping, mappings, text
 
@@ -28,11 +29,12 @@ def _judge_ebs(encrypted: Any, what: str, setting: str, path: Path) -> Iterator[
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge launch templates, EBS volumes and storage classes, EFS file systems, and the cluster."""
-    if resource.type == LAUNCH_TEMPLATE:
-        for index, device in enumerate(mappings(resource.at("blockDeviceMappings"))):
+    if resource.group_kind in (LAUNCH_TEMPLATE, NODE_CLASS):
+        base: Path = () if resource.type == LAUNCH_TEMPLATE else ("spec",)
+        for index, device in enumerate(mappings(resource.at(*base, "blockDeviceMappings"))):
             if "ebs" in device:
                 name = text(device.get("deviceName")) or f"number {index}"
-                path: Path = ("blockDeviceMappings", index)
+                path = (*base, "blockDeviceMappings", index)
                 yield from _judge_ebs(
                     mapping(device["ebs"]).get("encrypted"), f"the volume {name}", "ebs.encrypted", path
                 )
@@ -58,6 +60,6 @@ RULE = Rule(
     title="Volumes, file systems and cluster data are encrypted",
     source="EBS user guide, Encryption by default; EKS API, EncryptionConfig; facts/aws.md section 0, 7 and 9.1",
     fix="Switch encryption on where the volume or file system is declared.",
-    applies_to=(LAUNCH_TEMPLATE, _VOLUME, _EFS, _CLUSTER, _STORAGE_CLASS),
+    applies_to=(LAUNCH_TEMPLATE, NODE_CLASS, _VOLUME, _EFS, _CLUSTER, _STORAGE_CLASS),
     check=check,
 )

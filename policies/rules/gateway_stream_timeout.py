@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from policies.routes import (
     is_envoy_gateway,
     policies_of,
     route_backend,
+    routes_of,
     rule_backend,
     strongest,
     virtual_service_backend,
@@ -24,6 +26,8 @@ from policies.unknowns import is_unknown, mapping, mappings, text
 
 # Envoy's route timeout where nothing is stated (Envoy Gateway documentation, HTTP timeouts), and Envoy AI Gateway's.
 _ENVOY_DEFAULT_SECONDS, _AI_GATEWAY_DEFAULT_SECONDS = 15, 60
+# What a context says about a gateway's own default: "default request timeout 15 s", "60s by default".
+_STATED_DEFAULT = re.compile(r"default[^.;,\d]*(\d{1,3})\s*s\b|(\d{1,3})\s*s\b[^.;,\d]*default", re.IGNORECASE)
 _HTTP_TIMEOUT: Path = ("spec", "timeout", "http")
 _BOUNDS = ("requestTimeout", "maxStreamDuration")
 
@@ -58,7 +62,8 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
 
 def _route(route: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
     for index, rule in enumerate(mappings(route.at("spec", "rules"))):
-        backend = rule_backend(rule, route.namespace, resources)
+        is_ai = route.group_kind == AI_ROUTE
+        backend = route_backend(route, resources) if is_ai else rule_backend(rule, route.namespace, resources)
         if backend == "other":
             continue
         path: Path = ("spec", "rules", index)
@@ -77,14 +82,16 @@ def _bounded_elsewhere(route: Resource, resources: ResourceSet) -> bool:
 
 
 def _default(route: Resource, backend: Backend, resources: ResourceSet, path: Path) -> Iterator[Outcome]:
+    stated = _STATED_DEFAULT.search(str(resources.context.get("gateway") or ""))
     if route.group_kind == AI_ROUTE:
         whose, seconds, certain = "Envoy AI Gateway's", _AI_GATEWAY_DEFAULT_SECONDS, True
+    elif stated:
+        whose, seconds, certain = "the gateway's", int(stated[1] or stated[2]), True
     else:
-        whose, seconds = "Envoy's", _ENVOY_DEFAULT_SECONDS
-        certain = backend in ("vllm", "likely") and is_envoy_gateway(route, resources)
+        whose, seconds, certain = "Envoy's", _ENVOY_DEFAULT_SECONDS, is_envoy_gateway(route, resources)
         if not certain and resources.context.get("gateway"):
             return  # another gateway, with defaults of its own
-    report = violation if certain else advice
+    report = violation if certain and backend in ("vllm", "likely") else advice
     yield report(
         f"it states no request timeout, and {whose} default cuts every response after {seconds} s: write timeouts: "
         '{request: "0s"}, and bound pauses by a stream idle timeout',
@@ -105,11 +112,7 @@ def _traffic_policy(policy: Resource, resources: ResourceSet, parameters: Parame
 
 def _backend_of_policy(policy: Resource, resources: ResourceSet) -> Backend:
     """What the routes that a policy is attached to lead to; possibly a model server where none of them is here."""
-    answers = [
-        route_backend(route, resources)
-        for route in resources.of(HTTP_ROUTE, AI_ROUTE)
-        if policy in policies_of(route, resources)
-    ]
+    answers = [route_backend(route, resources) for route in routes_of(policy, resources)]
     return strongest(answers) if answers else "possible"
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from policies.aws.instances import listed
 from policies.aws.node_groups import NODE_GROUP, instance_types, is_gpu_group, taints, uses_efa
 from policies.helm import HELM_KINDS, helm_install
+from policies.karpenter import NODE_POOL, gpu_taints
 from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rule, violation
 from policies.tolerations import tolerates
 from policies.unknowns import mappings, text
 
-_NODE_POOL = "NodePool.karpenter.sh"
 _GPU_TAINT = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -92,15 +92,9 @@ def _taints(resources: ResourceSet, *, only_efa: bool) -> Iterator[tuple[str, di
         if is_gpu_group(group, resources) and (not only_efa or _has_efa(group, resources)):
             for taint in taints(group):
                 yield f"the node group {group.name!r}", taint
-    for pool in resources.of(_NODE_POOL):
-        for row in mappings(pool.at("spec", "template", "spec", "taints")):
-            key, effect = text(row.get("key")) or "", text(row.get("effect")) or ""
-            # Which instances a pool gets isn't sure: only a taint that says GPU is taken for one of GPU nodes.
-            if "gpu" in key and effect in ("NoSchedule", "NoExecute"):
-                yield (
-                    f"the node pool {pool.name!r}",
-                    {"key": key, "value": text(row.get("value")) or "", "effect": effect},
-                )
+    for pool in resources.of(NODE_POOL):
+        for taint in gpu_taints(pool):
+            yield f"the node pool {pool.name!r}", taint
 
 
 RULE = Rule(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
+from policies import karpenter
 from policies.aws.instances import has_gpu
 from policies.aws.launch_templates import LAUNCH_TEMPLATE, instance_type_of, largest_volume_gib, uses_local_nvme
 from policies.aws.node_groups import (
@@ -20,43 +23,73 @@ from policies.unknowns import number
 _DEFAULT_GIB = 20.0
 
 
+@dataclass(frozen=True)
+class _Disk:
+    """What is known of a node's disk: its size (None: the default), where that is set, and whether images go elsewhere.
+
+    The last is a function, since user data that isn't known yet need not be known where the volume is large.
+    """
+
+    size_gib: float | None
+    setting: str
+    path: Path
+    uses_local_nvme: Callable[[], bool] = lambda: False
+
+
 def check(resource: Resource, resources: ResourceSet, parameters: Parameters) -> Iterator[Outcome]:
-    """Judge GPU node groups, and GPU launch templates that no managed group here uses."""
+    """Judge GPU node groups, GPU launch templates outside of managed groups, and classes of Karpenter's GPU pools."""
     if resource.type == NODE_GROUP:
-        if not is_gpu_group(resource, resources):
-            return
-        template = launch_template(resource, resources)
-        if template is None and launch_template_reference(resource) is not None:
-            return  # the template that sizes the disk isn't here
-        own_gib = number(resource.at("diskSize"))
-        path: Path = ("diskSize",) if template is None else ("launchTemplate",)
-    else:
+        disk = _of_group(resource, resources)
+    elif resource.type == LAUNCH_TEMPLATE:
         name = instance_type_of(resource)
-        if name is None or not has_gpu(name) or any(node_groups_of(resource, resources)):
-            return
-        template, own_gib, path = resource, None, ("blockDeviceMappings",)
-    sizes = [size for size in (own_gib, largest_volume_gib(template) if template else None) if size is not None]
-    size_gib = max(sizes, default=None)
-    yield from _judge(size_gib, template, path, parameters)
+        is_its_own = name is not None and has_gpu(name) and not any(node_groups_of(resource, resources))
+        disk = _of_template(resource, ("blockDeviceMappings",)) if is_its_own else None
+    else:
+        pools = list(karpenter.pools_of(resource, resources))
+        is_for_gpus = any(karpenter.always_has_gpus(pool) or karpenter.gpu_taints(pool) for pool in pools)
+        disk = _of_class(resource) if is_for_gpus else None
+    if disk:
+        yield from _judge(disk, float(parameters["minimum_gib"]), float(parameters["advised_gib"]))
 
 
-def _judge(size_gib: float | None, template: Resource | None, path: Path, parameters: Parameters) -> Iterator[Outcome]:
-    floor, roomy = float(parameters["minimum_gib"]), float(parameters["advised_gib"])
-    if size_gib is not None and size_gib >= roomy:
-        return
-    if template and uses_local_nvme(template):
+def _of_group(group: Resource, resources: ResourceSet) -> _Disk | None:
+    if not is_gpu_group(group, resources):
+        return None
+    template = launch_template(group, resources)
+    own_gib = number(group.at("diskSize")) or None
+    if template is None:
+        # A template from elsewhere sizes the disk where nobody here can see it.
+        elsewhere = launch_template_reference(group) is not None
+        return None if elsewhere else _Disk(own_gib, "diskSize", ("diskSize",))
+    disk = _of_template(template, ("launchTemplate",))
+    # EKS refuses a size beside a template; nodegroup-vs-template-fields says so, and the intent counts here.
+    return replace(disk, size_gib=own_gib) if disk.size_gib is None else disk
+
+
+def _of_template(template: Resource, path: Path) -> _Disk:
+    setting = "ebs.volumeSize in the launch template"
+    return _Disk(largest_volume_gib(template), setting, path, partial(uses_local_nvme, template))
+
+
+def _of_class(node_class: Resource) -> _Disk:
+    path: Path = ("spec", "blockDeviceMappings")
+    size_gib = karpenter.largest_volume_gib(node_class)
+    return _Disk(size_gib, "ebs.volumeSize", path, partial(karpenter.uses_local_nvme, node_class))
+
+
+def _judge(disk: _Disk, floor_gib: float, roomy_gib: float) -> Iterator[Outcome]:
+    if (disk.size_gib is not None and disk.size_gib >= roomy_gib) or disk.uses_local_nvme():
         return
     what = (
-        f"the root volume has {size_gib:g} GiB"
-        if size_gib is not None
-        else f"no size is set, so it has {_DEFAULT_GIB:g} GiB"
+        f"no size is set, so it has {_DEFAULT_GIB:g} GiB"
+        if disk.size_gib is None
+        else f"the root volume has {disk.size_gib:g} GiB"
     )
-    where = "ebs.volumeSize in the launch template" if template else "diskSize"
-    report = violation if (size_gib or _DEFAULT_GIB) < floor else advice
+    report = violation if (disk.size_gib or _DEFAULT_GIB) < floor_gib else advice
     yield report(
-        f"{what}; a serving image takes 15 to 30 GB and pods are evicted when it fills: set {where} to {roomy:g} GiB "
-        "or more, or let nodeadm use the local NVMe disks (localStorage.strategy RAID0)",
-        *path,
+        f"{what}; a serving image takes 15 to 30 GB and pods are evicted when it fills: set {disk.setting} to "
+        f"{roomy_gib:g} GiB or more, or put images on the local NVMe disks (RAID0)",
+        *disk.path,
     )
 
 
@@ -65,7 +98,7 @@ RULE = Rule(
     title="GPU nodes have room for images",
     source="deepseek-using-vllm-on-eks #11; terraform-aws-eks #1739; facts/aws.md section 7, 24",
     fix="Size the root volume of GPU nodes, or put images on local NVMe with localStorage.strategy RAID0.",
-    applies_to=(NODE_GROUP, LAUNCH_TEMPLATE),
+    applies_to=(NODE_GROUP, LAUNCH_TEMPLATE, karpenter.NODE_CLASS),
     check=check,
     scope="set",
     parameters={

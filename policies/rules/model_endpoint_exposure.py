@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policies.model import Outcome, Parameters, Path, Resource, ResourceSet, Rule, advice, violation
-from policies.monitors import SERVICE, VllmPod, pods_behind, vllm_among
+from policies.monitors import SERVICE, VllmPod, pods_behind, service_named, vllm_among
 from policies.unknowns import mapping, mappings, sequence, text
 
 _INGRESS = "Ingress.networking.k8s.io"
@@ -45,7 +45,7 @@ def _ingress(ingress: Resource, resources: ResourceSet) -> tuple[list[VllmPod], 
     for rule in mappings(ingress.at("spec", "rules")):
         backends += [mapping(path.get("backend")) for path in mappings(mapping(rule.get("http")).get("paths"))]
     names = {text(mapping(backend.get("service")).get("name")) for backend in backends}
-    services = [resources.named(SERVICE, name, ingress.namespace) for name in sorted(name for name in names if name)]
+    services = [service_named(name, ingress.namespace, resources) for name in sorted(name for name in names if name)]
     pods = [pod for service in services if service for pod in pods_behind(service, resources)]
     return vllm_among(pods, resources), ("metadata", "annotations", _INGRESS_SCHEME)
 

@@ -43,6 +43,19 @@ _WALL = {
     ],
     "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": [{"port": 53, "protocol": "UDP"}]}],
 }
+_GPU_REQUIREMENT = {"key": "karpenter.k8s.aws/instance-family", "operator": "In", "values": ["p5", "p6-b200"]}
+_POOL = {
+    "limits": {"nvidia.com/gpu": 16},
+    "template": {
+        "spec": {
+            "nodeClassRef": {"name": "gpu"},
+            "requirements": [_GPU_REQUIREMENT],
+            "taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}],
+        }
+    },
+}
+_WORKER = {"name": "ray", "image": "vllm/vllm-openai:v0.33.0", "resources": {"limits": {"nvidia.com/gpu": 4}}}
+_WORKERS = {"groupName": "gpu", "replicas": 9, "numOfHosts": 2, "template": {"spec": {"containers": [_WORKER]}}}
 _INGRESS = {"rules": [{"http": {"paths": [{"backend": {"service": {"name": "chat"}}}]}}], "ingressClassName": "alb"}
 _SELF = {"protocol": "-1", "self": True, "securityGroups": ["efa"]}
 OBJECTS: list[Object] = [
@@ -76,6 +89,15 @@ OBJECTS: list[Object] = [
         subnetIds=["az-a", "az-b"],
         diskSize=20,
     ),
+    manifest("karpenter.sh/v1", "NodePool", "gpu", _POOL),
+    manifest(
+        "karpenter.k8s.aws/v1",
+        "EC2NodeClass",
+        "gpu",
+        {"blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": {"volumeSize": "50Gi"}}], "metadataOptions": {}},
+    ),
+    manifest("ray.io/v1", "RayCluster", "ray", {"workerGroupSpecs": [_WORKERS], "enableInTreeAutoscaling": False}),
+    manifest("inference.networking.k8s.io/v1", "InferencePool", "chat", {"endpointPickerRef": {"name": "epp"}}),
     release("gpu-operator", {"driver": {"enabled": True}}),
     release("dcgm-exporter", {"tolerations": []}),
     release("kube-prometheus-stack", {"prometheus": {"prometheusSpec": {"podMonitorSelector": {}}}}, name="kps"),

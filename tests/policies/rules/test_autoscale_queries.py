@@ -184,6 +184,11 @@ def test_types(text: str, metric_type: str | None, threshold: str, expected: lis
     assert judge(TYPE, query(text, metric_type=metric_type, threshold=threshold)) == expected
 
 
+def test_types_of_other_triggers_are_not_its_business() -> None:
+    cpu = {"type": "cpu", "metricType": "Utilization", "metadata": {"value": "60"}}
+    assert judge(TYPE, scaled_object(trigger(), cpu)) == []
+
+
 def test_a_formula_has_a_type_of_its_own() -> None:
     advanced = {"scalingModifiers": {"formula": "kv / 0.85", "target": "1", "metricType": "Value"}}
     composed = scaled_object(trigger("max(vllm:kv_cache_usage_perc)", threshold="0.85"), advanced=advanced)

@@ -48,6 +48,10 @@ def host_trigger(kind: str) -> Object:
             [f"violation {SCALED_OBJECT}"],
         ),
         (scaled_object(trigger("avg(DCGM_FI_DEV_GPU_UTIL)")), [f"violation {SCALED_OBJECT}"]),
+        (
+            scaled_object({"type": "aws-cloudwatch", "metadata": {"metricName": "CPUUtilization"}}),
+            [f"violation {SCALED_OBJECT}"],
+        ),
         (scaled_object(trigger(), trigger("avg(DCGM_FI_DEV_GPU_UTIL)")), [f"advice {SCALED_OBJECT}"]),
         (scaled_object(trigger("sum(rate(vllm:request_success_total[5m]))")), [f"advice {SCALED_OBJECT}"]),
         (scaled_object(trigger(), {"type": "cron", "metadata": {"desiredReplicas": "2"}}), []),
@@ -75,6 +79,7 @@ def test_a_query_that_is_not_known_yet() -> None:
 def test_other_workloads_may_scale_on_cpu() -> None:
     assert judge(RULE, web(), hpa(host_metric(), target="shop")) == []
     assert judge(RULE, web(), scaled_object(host_trigger("cpu"), target="shop")) == []
+    assert judge(RULE, web(), scaled_object(trigger(), host_trigger("cpu"), target="shop")) == []
 
 
 def test_kedas_own_hpa_is_not_reported_again() -> None:

@@ -107,10 +107,15 @@ def test_ray_workers(replicas: int, in_tree: bool, is_violation: bool) -> None:
         "maxReplicas": 5,
         "template": {"spec": {"containers": [container]}},
     }
-    cluster = manifest(
-        "ray.io/v1", "RayCluster", "chat", {"enableInTreeAutoscaling": in_tree, "workerGroupSpecs": [workers]}
-    )
+    cpu = {"template": {"spec": {"containers": [{"name": "ray", "image": "rayproject/ray:2.41.0"}]}}}
+    spec = {
+        "enableInTreeAutoscaling": in_tree,
+        "headGroupSpec": cpu,
+        "workerGroupSpecs": [workers, {"groupName": "cpu", "replicas": 50, "maxReplicas": 50, **cpu}],
+    }
+    cluster = manifest("ray.io/v1", "RayCluster", "chat", spec)
     assert judge(RULE, cluster, context=SIXTEEN) == (["violation RayCluster/chat"] if is_violation else [])
+    assert judge(RULE, cluster) == []
 
 
 def test_nothing_bounds_it_or_it_is_not_known_yet() -> None:

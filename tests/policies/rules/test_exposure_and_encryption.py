@@ -29,6 +29,15 @@ def test_metadata_tokens(options: Any, verdict: str | None) -> None:
     assert judge(IMDS, launch_template(metadataOptions=options)) == expected
 
 
+def node_class(**spec: Any) -> Object:
+    return manifest("karpenter.k8s.aws/v1", "EC2NodeClass", "gpu", spec)
+
+
+def test_karpenter_requires_tokens_unless_told_otherwise() -> None:
+    assert judge(IMDS, node_class()) == []
+    assert judge(IMDS, node_class(metadataOptions={"httpTokens": "optional"})) == ["violation EC2NodeClass/gpu"]
+
+
 def resource(token: str, name: str, **properties: Any) -> Object:
     return {"type": token, "name": name, "properties": properties}
 
@@ -58,6 +67,7 @@ def test_ebs_volumes_wherever_they_are_declared(encrypted: Any, verdict: str | N
         return [f"{verdict} {label}"] if verdict else []
 
     assert judge(ENCRYPTION, launch_template(blockDeviceMappings=ebs(encrypted))) == expected(LAUNCH_TEMPLATE)
+    assert judge(ENCRYPTION, node_class(blockDeviceMappings=ebs(encrypted))) == expected("EC2NodeClass/gpu")
     given = {} if encrypted is None else {"encrypted": encrypted}
     volume = resource("aws:ebs/volume:Volume", "data", **given)
     assert judge(ENCRYPTION, volume) == expected("aws:ebs/volume:Volume/data")

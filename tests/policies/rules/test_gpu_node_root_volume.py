@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.policies.builders import LAUNCH_TEMPLATE, NODE_GROUP, UNKNOWN, Object, judge, launch_template, node_group
+from tests.policies.builders import (
+    LAUNCH_TEMPLATE,
+    NODE_GROUP,
+    UNKNOWN,
+    Object,
+    judge,
+    launch_template,
+    manifest,
+    node_group,
+)
 
 RULE = "gpu-node-root-volume"
 
@@ -83,3 +92,25 @@ def test_cpu_groups_and_templates_from_elsewhere_are_not_its_business() -> None:
     assert judge(RULE, node_group(template=None, amiType="AL2023_x86_64_STANDARD", instanceTypes=["m7i.xlarge"])) == []
     assert judge(RULE, launch_template(instance_type="m7i.xlarge", blockDeviceMappings=None)) == []
     assert judge(RULE, node_group(template="lt-0123456789abcdef0")) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "verdict"),
+    [
+        ({}, "violation"),
+        ({"blockDeviceMappings": [{"ebs": {"volumeSize": "50Gi"}}]}, "violation"),
+        ({"blockDeviceMappings": [{"ebs": {"volumeSize": "100Gi"}}]}, "advice"),
+        ({"blockDeviceMappings": [{"ebs": {"volumeSize": "500Gi"}}]}, None),
+        ({"instanceStorePolicy": "RAID0"}, None),
+    ],
+)
+def test_karpenters_node_classes(spec: Object, verdict: str | None) -> None:
+    def pool(values: list[str]) -> Object:
+        requirement = {"key": "karpenter.k8s.aws/instance-family", "operator": "In", "values": values}
+        template = {"nodeClassRef": {"name": "gpu"}, "requirements": [requirement]}
+        return manifest("karpenter.sh/v1", "NodePool", "gpu", {"template": {"spec": template}})
+
+    node_class = manifest("karpenter.k8s.aws/v1", "EC2NodeClass", "gpu", spec)
+    assert judge(RULE, node_class, pool(["g6e", "p5"])) == ([f"{verdict} EC2NodeClass/gpu"] if verdict else [])
+    assert judge(RULE, node_class, pool(["m7i"])) == []
+    assert judge(RULE, node_class) == []

@@ -71,6 +71,8 @@ def gateway_class(controller: str) -> list[Object]:
         ([traffic_policy(timeout={"http": {"requestTimeout": "0s"}})], {}, None),
         ([traffic_policy(timeout={"http": {"requestTimeout": UNKNOWN}})], {}, None),
         ([], {"gateway": "istio"}, None),
+        ([], {"gateway": "kgateway, 15s by default"}, "violation"),
+        ([], {"gateway": "some gateway with a default route timeout of 60 s"}, "violation"),
         ([], {}, "advice"),
         (gateway_class("istio.io/gateway-controller"), {}, "advice"),
     ],
@@ -194,8 +196,10 @@ SESSION = {"type": "Header", "header": {"name": "x-session-id"}}
         ({"type": "Header", "header": {"name": "Content-Type"}}, "violation"),
         ({"type": "Header", "header": {"name": "Authorization"}}, "advice"),
         ({"type": "Header"}, "violation"),
+        ({"type": "Header", "header": {"name": ""}}, "violation"),
         ({"type": "Cookie", "cookie": {"name": "session"}}, None),
         ({"type": "Cookie", "cookie": {}}, "violation"),
+        ({"type": "Cookie", "cookie": {"ttl": "60s"}}, "violation"),
         ({"type": "QueryParams", "queryParams": [{"name": "user"}]}, None),
         ({"type": "SourceIP"}, "advice"),
         ({"type": "RingHash"}, "violation"),
@@ -238,6 +242,7 @@ def test_other_balancers_and_istios_form() -> None:
 
     assert judge(HASH, destination_rule(httpHeaderName="x-session-id", maglev={"tableSize": 65537})) == []
     assert judge(HASH, destination_rule(httpHeaderName="host")) == ["violation DestinationRule/chat"]
+    assert judge(HASH, destination_rule(useSourceIp=True)) == ["advice DestinationRule/chat"]
     assert judge(HASH, destination_rule(httpHeaderName="x-session-id", maglev={"tableSize": 100})) == [
         "violation DestinationRule/chat"
     ]

@@ -85,6 +85,8 @@ def test_hpas_that_go_to_zero() -> None:
 
 def test_zero_elsewhere_or_not_known_yet() -> None:
     assert judge(ZERO, web(), scaled_object(trigger("sum(up)"), target="shop", minReplicaCount=0)) == []
+    # A client that scales on the servers' queue does not take that metric along when it goes.
+    assert judge(ZERO, web("client"), scaled_object(target="client", minReplicaCount=0)) == []
     assert judge(ZERO, server(), scaled_object(minReplicaCount=UNKNOWN)) == ["undecided ScaledObject/chat"]
 
 
