@@ -172,6 +172,8 @@ class Analyzer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         if resource is None:
             return response
         for policy in self._active(sdk.ResourceValidationPolicy):
+            if policy.name in rules() and resource.group_kind not in rules()[policy.name].applies_to:
+                continue
             config = self._get_policy_config(policy.name)
             args = _ResourceArgs(request.type, {}, request.urn, request.name, None, None, config, None)
             args.resource = resource

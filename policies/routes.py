@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from policies.model import Resource, ResourceSet
@@ -19,65 +20,87 @@ _MODEL_BACKENDS = {"InferencePool", "AIServiceBackend"}
 _OPENAI_PATH = "/v1"
 _VLLM_PORT = 8000  # vllm serve --port
 
-Backend = Literal["vllm", "other", "likely", "unknown"]
-"""``likely``: the workload isn't here, and path or port are those of an OpenAI-compatible server."""
+Backend = Literal["vllm", "likely", "possible", "other"]
+"""What a route leads to. Where the workload isn't here, path, port and name give hints: two make a model server likely,
+one makes it possible, none makes it something else."""
+
+_STRENGTH: tuple[Backend, ...] = ("vllm", "likely", "possible", "other")
+_MODEL_NAME = re.compile(r"llm|llama|qwen|mi[sx]tral|deepseek|gemma|gpt|inference|model|chat|completion", re.IGNORECASE)
+# Paths that only an OpenAI-compatible server has.
+_OPENAI_CALL = re.compile(r"/v1/(chat/completions|completions|responses|embeddings)")
 
 
-def service_backend(name: str, namespace: str, resources: ResourceSet) -> Backend:
-    """What a Service leads to, as far as Service and workloads are here."""
+def strongest(answers: Iterable[Backend]) -> Backend:
+    """The answer that says most; ``other`` for none at all."""
+    return min(answers, key=_STRENGTH.index, default="other")
+
+
+def service_backend(name: str, namespace: str, resources: ResourceSet) -> Backend | None:
+    """What a Service leads to; None where Service or workload are not here."""
     service = resources.named(SERVICE, name, namespace)
-    if service is None:
-        return "unknown"
-    pods = pods_behind(service, resources)
-    if vllm_among(pods, resources):
-        return "vllm"
-    return "other" if pods else "unknown"
+    pods = pods_behind(service, resources) if service else []
+    if not pods:
+        return None
+    return "vllm" if vllm_among(pods, resources) else "other"
+
+
+def _backend(name: str, namespace: str, port: int | None, paths: list[str], resources: ResourceSet) -> Backend:
+    """What one backend is: by its workload, else by hints."""
+    known = service_backend(name, namespace, resources)
+    if known:
+        return known
+    if any(_OPENAI_CALL.match(path) for path in paths) or "vllm" in name.lower():
+        return "likely"
+    openai = any(path.startswith(_OPENAI_PATH) for path in paths)
+    hints = openai + (port == _VLLM_PORT) + bool(_MODEL_NAME.search(name))
+    return "likely" if hints > 1 else "possible" if hints else "other"
 
 
 def rule_backend(rule: Mapping[str, Any], namespace: str, resources: ResourceSet) -> Backend:
     """What one rule of an HTTPRoute leads to: the model server where one of its backends is one."""
-    answers: set[Backend] = set()
+    paths = [text(mapping(match.get("path")).get("value")) or "" for match in mappings(rule.get("matches"))]
+    answers: list[Backend] = []
     for reference in mappings(rule.get("backendRefs")):
         if text(reference.get("kind")) in _MODEL_BACKENDS:
-            answers.add("vllm")
-            continue
-        name, port = text(reference.get("name")) or "", whole(reference.get("port"))
-        answer = service_backend(name, text(reference.get("namespace")) or namespace, resources)
-        answers.add("likely" if answer == "unknown" and port == _VLLM_PORT else answer)
-    return _strongest(answers, _matches_openai_path(rule))
+            return "vllm"
+        name, place = text(reference.get("name")) or "", text(reference.get("namespace")) or namespace
+        answers.append(_backend(name, place, whole(reference.get("port")), paths, resources))
+    return strongest(answers)
 
 
 def virtual_service_backend(rule: Mapping[str, Any], namespace: str, resources: ResourceSet) -> Backend:
     """What one ``http`` rule of an Istio VirtualService leads to."""
-    answers: set[Backend] = set()
+    uris = [mapping(match.get("uri")) for match in mappings(rule.get("match"))]
+    paths = [text(value) or "" for uri in uris for value in uri.values()]
+    answers = []
     for route in mappings(rule.get("route")):
         destination = mapping(route.get("destination"))
         name, _, rest = (text(destination.get("host")) or "").partition(".")
-        answer = service_backend(name, rest.partition(".")[0] or namespace, resources)
         port = whole(mapping(destination.get("port")).get("number"))
-        answers.add("likely" if answer == "unknown" and port == _VLLM_PORT else answer)
-    uris = [mapping(match.get("uri")) for match in mappings(rule.get("match"))]
-    openai = any((text(value) or "").startswith(_OPENAI_PATH) for uri in uris for value in uri.values())
-    return _strongest(answers, openai)
+        answers.append(_backend(name, rest.partition(".")[0] or namespace, port, paths, resources))
+    return strongest(answers)
 
 
-def _strongest(answers: set[Backend], openai_path: bool) -> Backend:
-    if "vllm" in answers or "likely" in answers:
-        return "vllm" if "vllm" in answers else "likely"
-    if "unknown" in answers or not answers:
-        return "likely" if openai_path else "unknown"
-    return "other"
-
-
-def _matches_openai_path(rule: Mapping[str, Any]) -> bool:
-    paths = [text(mapping(match.get("path")).get("value")) or "" for match in mappings(rule.get("matches"))]
-    return any(path.startswith(_OPENAI_PATH) for path in paths)
+def ingress_backend(ingress: Resource, resources: ResourceSet) -> Backend:
+    """What an Ingress leads to: the model server where one of its backends is one."""
+    rows = [("", mapping(ingress.at("spec", "defaultBackend")))]
+    for rule in mappings(ingress.at("spec", "rules")):
+        for row in mappings(mapping(rule.get("http")).get("paths")):
+            rows.append((text(row.get("path")) or "", mapping(row.get("backend"))))
+    answers = []
+    for path, backend in rows:
+        service = mapping(backend.get("service"))
+        name = text(service.get("name"))
+        if name:
+            port = whole(mapping(service.get("port")).get("number"))
+            answers.append(_backend(name, ingress.namespace, port, [path], resources))
+    return strongest(answers)
 
 
 def route_backend(route: Resource, resources: ResourceSet) -> Backend:
-    """The strongest answer of a route's rules."""
+    """The strongest answer of an HTTPRoute's rules."""
     rules = mappings(route.at("spec", "rules"))
-    return _strongest({rule_backend(rule, route.namespace, resources) for rule in rules}, openai_path=False)
+    return strongest(rule_backend(rule, route.namespace, resources) for rule in rules)
 
 
 def targets(policy: Resource) -> list[tuple[str, str, str]]:

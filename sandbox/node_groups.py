@@ -22,11 +22,13 @@ class Taint:
 class NodeGroup:
     """``count`` nodes of one EC2 instance type, spread over ``zones`` (zone ids) in turn.
 
-    ``labels`` and ``taints`` come on top of those that EKS and the GPU operator set (see ``sandbox.nodes``).
+    Node names are ``node_prefix`` and a number. ``labels`` come on top of those that EKS and the GPU operator set (see
+    ``sandbox.nodes``).
     ``image`` names the machine image: a node whose image changes is replaced.
     """
 
     name: str
+    node_prefix: str
     instance: InstanceType
     count: int
     zones: tuple[str, ...]

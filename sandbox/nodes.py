@@ -26,7 +26,7 @@ READY_TIMEOUT_SECONDS = 20.0
 
 def node_names(group: NodeGroup) -> list[str]:
     """The nodes of a group, counted from 1."""
-    return [f"{group.name}-{number}" for number in range(1, group.count + 1)]
+    return [f"{group.node_prefix}-{number}" for number in range(1, group.count + 1)]
 
 
 def node_objects(group: NodeGroup, kubelet_version: str) -> dict[str, Object]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from policies.model import Outcome, Parameter, Parameters, Path, Resource, ResourceSet, Rule, advice, violation
-from policies.routes import service_backend
-from policies.unknowns import mapping, mappings, text, whole
+from policies.routes import ingress_backend
+from policies.unknowns import text, whole
 
 _PREFIX = "alb.ingress.kubernetes.io/"
 _ATTRIBUTES = f"{_PREFIX}load-balancer-attributes"
@@ -23,14 +23,6 @@ def _is_alb(ingress: Resource) -> bool:
     annotated = ingress.annotations
     by_class = text(ingress.at("spec", "ingressClassName")) or text(annotated.get("kubernetes.io/ingress.class")) or ""
     return "alb" in re.split(r"[-_.]", by_class) or (not by_class and any(key.startswith(_PREFIX) for key in annotated))
-
-
-def _leads_to_vllm(ingress: Resource, resources: ResourceSet) -> bool:
-    backends = [mapping(ingress.at("spec", "defaultBackend"))]
-    for rule in mappings(ingress.at("spec", "rules")):
-        backends += [mapping(path.get("backend")) for path in mappings(mapping(rule.get("http")).get("paths"))]
-    names = {text(mapping(backend.get("service")).get("name")) for backend in backends}
-    return any(service_backend(name, ingress.namespace, resources) == "vllm" for name in names if name)
 
 
 def _attribute(ingress: Resource) -> str | None:
@@ -64,7 +56,10 @@ def check(resource: Resource, resources: ResourceSet, parameters: Parameters) ->
     if seconds is None or not 1 <= seconds <= _MOST_SECONDS:
         yield violation(f"{_ATTRIBUTE}={written} is refused: it takes whole seconds from 1 to {_MOST_SECONDS}", *where)
     elif seconds < needed:
-        certain = seconds <= _DEFAULT_SECONDS and _leads_to_vllm(resource, resources)
+        backend = ingress_backend(resource, resources)
+        if backend == "other":
+            return
+        certain = seconds <= _DEFAULT_SECONDS and backend in ("vllm", "likely")
         report = violation if certain else advice
         given = f"{_ATTRIBUTE} is {seconds}" if written is not None else f"no idle timeout is set, so it is {seconds} s"
         yield report(f"{given}: long prompts and thinking pauses are cut with a 504; {remedy}", *where)

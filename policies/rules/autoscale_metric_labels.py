@@ -89,8 +89,7 @@ def _foreign(
     report = advice if could_copy and not monitors else violation
     yield report(
         f"the query filters on the label {matcher.label}, which vLLM's series do not have (they have model_name, "
-        "namespace, "
-        f"pod, …) unless a monitor adds it: filter on model_name and namespace, or add {matcher.label} to "
+        f"namespace, pod, …) unless a monitor adds it: filter on model_name and namespace, or add {matcher.label} to "
         "podTargetLabels",
         *path,
     )

@@ -80,16 +80,14 @@ def _judge(trigger: Trigger, expression: promql.Expression) -> Iterator[Outcome]
         report = violation if share or seconds else advice
         yield report(
             f"the query returns {what}, and metricType AverageValue (the default) divides it by the number of "
-            "replicas, so "
-            "the scaler stops after few: write metricType: Value, or let the query sum over the pods",
+            "replicas, so the scaler stops after few: write metricType: Value, or let the query sum over the pods",
             *path,
         )
     if moves == "total" and trigger.metric_type == "Value" and not seconds:
         report = violation if share else advice
         yield report(
             "the query sums over the pods, and metricType Value multiplies it by the number of replicas again, so "
-            "each step "
-            "asks for more: write metricType: AverageValue, or let the query take max or avg",
+            "each step asks for more: write metricType: AverageValue, or let the query take max or avg",
             *path,
         )
     threshold = number(trigger.metadata.get("threshold"))
@@ -133,8 +131,7 @@ def _hpa(scaler: Resource) -> Iterator[Outcome]:
             if is_vllm_name(name) and is_ratio(name) and target == "AverageValue":
                 yield advice(
                     f"{name} looks like a share from 0 to 1, and AverageValue divides it by the number of replicas: "
-                    "use type "
-                    "Value, unless the adapter sums it over the pods",
+                    "use type Value, unless the adapter sums it over the pods",
                     "spec",
                     "metrics",
                     index,

@@ -1,4 +1,4 @@
-"""A capacity block is bought outside of the program: destroying its resource refunds nothing, replacing it pays twice."""
+"""A capacity block is bought outside of the program: destroying the resource refunds nothing, replacing pays twice."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ def check(_resource: Resource, _resources: ResourceSet, _parameters: Parameters)
     """Advise on every block that a program buys."""
     yield advice(
         "this buys a capacity block, prepaid and never refunded: a replacement buys a second one, and destroy only "
-        "forgets the "
-        "first. Buy it by hand and pass its cr-… id to the launch template"
+        "forgets the first. Buy it by hand and pass its cr-… id to the launch template"
     )
 
 

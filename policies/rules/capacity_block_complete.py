@@ -60,8 +60,8 @@ def _template(template: Resource, resources: ResourceSet) -> Iterator[Outcome]:
         )
     if reservation(template) is None:
         yield violation(
-            "the template names no reservation to launch into: set capacityReservationSpecification."
-            "capacityReservationTarget.capacityReservationId to the block's cr-… id",
+            "the template names no reservation to launch into: set "
+            "capacityReservationSpecification.capacityReservationTarget.capacityReservationId to the block's cr-… id",
             "capacityReservationSpecification",
         )
     if instance_type_of(template) is None:

@@ -68,8 +68,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         )
         yield violation(
             f"{given} × {_sum(pods)} GPUs needs {replicas * _sum(pods)} GPUs, and {capacity.what} can have "
-            f"{capacity.gpus}: set "
-            f"{key} to {fitting} at most",
+            f"{capacity.gpus}: set {key} to {fitting} at most",
             *path,
         )
 
@@ -91,8 +90,7 @@ def _ray(resource: Resource, resources: ResourceSet) -> Iterator[Outcome]:
         if replicas > fitting:
             yield violation(
                 f"{key} {replicas} × {hosts * _gpus(pod)} GPUs needs {replicas * hosts * _gpus(pod)} GPUs, and "
-                f"{capacity.what} "
-                f"can have {capacity.gpus}: set {key} to {fitting} at most",
+                f"{capacity.what} can have {capacity.gpus}: set {key} to {fitting} at most",
                 *group,
                 key,
             )

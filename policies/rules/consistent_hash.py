@@ -51,15 +51,13 @@ def _header(name: str, path: Path) -> Iterator[Outcome]:
     elif name in _CONSTANT_HEADERS:
         yield violation(
             f"the hash is on the header {name}, which is the same for every request, so one pod gets all: hash a "
-            "header that "
-            "differs between sessions, such as x-session-id",
+            "header that differs between sessions, such as x-session-id",
             *path,
         )
     elif name in _COARSE_HEADERS:
         yield advice(
             f"the hash is on the header {name}: where clients share a key or a proxy, one pod gets all of them; "
-            "prefer a "
-            "session's header, such as x-session-id",
+            "prefer a session's header, such as x-session-id",
             *path,
         )
 
@@ -70,8 +68,7 @@ def _source_address(resources: ResourceSet, path: Path) -> Iterator[Outcome]:
     report = violation if behind else advice
     yield report(
         "the hash is on the source address, and behind a load balancer or a proxy all clients have a few of them, so "
-        "the load "
-        "can't spread: hash a session's header or a cookie",
+        "the load can't spread: hash a session's header or a cookie",
         *path,
     )
 
@@ -143,8 +140,8 @@ def _second_policy(policy: Resource, resources: ResourceSet) -> Iterator[Outcome
         if kind == "HTTPRoute" and routes and all(route.name != name for route in routes):
             yield advice(
                 f"it targets HTTPRoute/{name}, which is not here (here are "
-                f"{', '.join(route.name for route in routes)}): a policy "
-                "without its target does nothing, and says nothing",
+                f"{', '.join(route.name for route in routes)}): a policy without its target does nothing, and says "
+                "nothing",
                 "spec",
                 "targetRefs",
             )

@@ -93,14 +93,13 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
         report = violation if is_scarce(row.name) else advice
         yield report(
             f"{efa_count} of the {row.efa_interfaces} EFA interfaces of {row.name} are attached, so NCCL gets that "
-            "share of "
-            "the fabric: attach one on every card that has EFA",
+            "share of the fabric: attach one on every card that has EFA",
             "networkInterfaces",
         )
     elif not _known_layout(interfaces, row):
         yield advice(
-            f"this is none of the layouts known to launch on {row.name} ({', '.join(efa_policies(row.name))}): "
-            "prefer `interface` on card 0 device 0 and `efa-only` on every EFA",
+            f"this is none of the layouts known to launch on {row.name} ({', '.join(efa_policies(row.name))}): prefer "
+            "`interface` on card 0 device 0 and `efa-only` on every EFA",
             "networkInterfaces",
         )
     secondary = [

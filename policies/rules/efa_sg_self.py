@@ -19,8 +19,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         elif not allowed:
             yield violation(
                 f"no {direction} rule lets all protocols {'in from' if direction == 'ingress' else 'out to'} the "
-                "group itself; "
-                f"EFA traffic is matched by group id, a CIDR does not count: add {direction} with protocol -1 and self",
+                f"group itself; EFA traffic is matched by group id, a CIDR does not count: add {direction} with "
+                "protocol -1 and self",
                 direction,
             )
 

@@ -28,8 +28,7 @@ def check(resource: Resource, _resources: ResourceSet, parameters: Parameters) -
     if wide:
         yield violation(
             f"the public API endpoint answers {', '.join(wide)}: set endpointPublicAccess to false (and "
-            "endpointPrivateAccess to "
-            "true), or list your own networks in publicAccessCidrs",
+            "endpointPrivateAccess to true), or list your own networks in publicAccessCidrs",
             "vpcConfig",
         )
 

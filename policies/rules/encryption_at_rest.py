@@ -47,9 +47,8 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
             yield violation("the file system is not encrypted, and can't be later: set encrypted to true", "encrypted")
     elif not resource.at("encryptionConfig"):
         yield advice(
-            "the cluster's data is encrypted with a key that AWS owns: set encryptionConfig to a KMS key of yours, "
-            "to be able to "
-            "audit and revoke it",
+            "the cluster's data is encrypted with a key that AWS owns: set encryptionConfig to a KMS key of yours, to "
+            "be able to audit and revoke it",
             "encryptionConfig",
         )
 

@@ -18,8 +18,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
         if reference and not text(reference.get("failureMode")):
             yield advice(
                 "failureMode is not stated, so requests fail while the endpoint picker is down (FailClose): state "
-                "FailClose, or "
-                "FailOpen where a worse placement is better than none, and try it out",
+                "FailClose, or FailOpen where a worse placement is better than none, and try it out",
                 *path,
             )
 

@@ -17,7 +17,7 @@ from policies.routes import (
     policies_of,
     route_backend,
     rule_backend,
-    targets,
+    strongest,
     virtual_service_backend,
 )
 from policies.unknowns import is_unknown, mapping, mappings, text
@@ -37,8 +37,7 @@ def _judge(value: Any, what: str, backend: Backend, parameters: Parameters, path
     report = violation if certain else advice
     yield report(
         f"{what} is {text(value)}, and it counts the whole response, not the pause between tokens: streams are cut "
-        "after "
-        f"{seconds:g} s. Write 0s, and bound pauses by a stream idle timeout",
+        f"after {seconds:g} s. Write 0s, and bound pauses by a stream idle timeout",
         *path,
     )
 
@@ -105,15 +104,13 @@ def _traffic_policy(policy: Resource, resources: ResourceSet, parameters: Parame
 
 
 def _backend_of_policy(policy: Resource, resources: ResourceSet) -> Backend:
-    answers: set[Backend] = set()
-    for kind, name, _ in targets(policy):
-        for route in resources.of(HTTP_ROUTE, AI_ROUTE):
-            if (kind == route.kind and name == route.name and policy.namespace == route.namespace) or kind == "Gateway":
-                answers.add(route_backend(route, resources))
-    for answer in ("vllm", "likely", "unknown"):
-        if answer in answers:
-            return answer
-    return "other" if answers else "unknown"
+    """What the routes that a policy is attached to lead to; possibly a model server where none of them is here."""
+    answers = [
+        route_backend(route, resources)
+        for route in resources.of(HTTP_ROUTE, AI_ROUTE)
+        if policy in policies_of(route, resources)
+    ]
+    return strongest(answers) if answers else "possible"
 
 
 RULE = Rule(

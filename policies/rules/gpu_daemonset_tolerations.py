@@ -79,8 +79,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     for owner, taint in _taints(resources, only_efa=daemon.only_efa):
         if not tolerates(tolerations, taint):
             yield violation(
-                f"nothing here tolerates the taint {taint['key']}={taint['value']}:{taint['effect']} of {owner}, so no "
-                f"daemon runs there: add {{key: {taint['key']}, operator: Exists, effect: {taint['effect']}}} to "
+                f"nothing here tolerates the taint {taint['key']}={taint['value']}:{taint['effect']} of {owner}, so "
+                f"no daemon runs there: add {{key: {taint['key']}, operator: Exists, effect: {taint['effect']}}} to "
                 f"{setting}",
                 *path,
             )

@@ -55,8 +55,7 @@ def _judge(size_gib: float | None, template: Resource | None, path: Path, parame
     report = violation if (size_gib or _DEFAULT_GIB) < floor else advice
     yield report(
         f"{what}; a serving image takes 15 to 30 GB and pods are evicted when it fills: set {where} to {roomy:g} GiB "
-        "or more, "
-        "or let nodeadm use the local NVMe disks (localStorage.strategy RAID0)",
+        "or more, or let nodeadm use the local NVMe disks (localStorage.strategy RAID0)",
         *path,
     )
 

@@ -49,8 +49,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         off = " and ".join(f"{part}.enabled" for part in clashes)
         yield violation(
             f"{off} {'is' if len(clashes) == 1 else 'are'} on (the chart's default), and "
-            f"{next(iter(clashes.values()))} already "
-            f"brings {'it' if len(clashes) == 1 else 'them'}: set {off} to false",
+            f"{next(iter(clashes.values()))} already brings {'it' if len(clashes) == 1 else 'them'}: set {off} to "
+            "false",
             *install.values_path,
         )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policies.label_selectors import equal_labels
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
 from policies.unknowns import text
 from policies.workloads.pods import Container, pod_templates
-from policies.workloads.scaling import declared_replicas, selects
+from policies.workloads.scaling import declared_replicas
 from policies.workloads.servers import is_multi_node, starts_ray
 
 
@@ -29,7 +30,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         governs = text(workload.at("spec", "serviceName")) == resource.name
         selector = resource.at("spec", "selector")
         labels = pod_templates(workload)[0].labels
-        if (governs or (selector and selects({"matchLabels": selector}, labels))) and _forms_a_group(workload):
+        if (governs or (selector and equal_labels(selector, labels))) and _forms_a_group(workload):
             yield violation(
                 f"the pods of {workload.label} find each other through Service/{resource.name}, which lists ready pods "
                 "only, and none gets ready before they have met. Set publishNotReadyAddresses: true.",

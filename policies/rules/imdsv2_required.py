@@ -23,8 +23,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
     report = violation if tokens else advice
     yield report(
         f"metadataOptions.httpTokens is {tokens or 'not set'}, so the metadata service may answer without a token: "
-        "set it to "
-        "required",
+        "set it to required",
         "metadataOptions",
     )
 

@@ -20,8 +20,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         return
     yield advice(
         f"cooldownPeriod {text(cooldown)} does nothing while the minimum is above 0, so pods end after five minutes "
-        "of less "
-        "load and take their cache along: state advanced.horizontalPodAutoscalerConfig.behavior.scaleDown",
+        "of less load and take their cache along: state advanced.horizontalPodAutoscalerConfig.behavior.scaleDown",
         "spec",
         "cooldownPeriod",
     )

@@ -43,8 +43,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
         report = violation if varying.labels & _POD_LABELS else advice
         yield report(
             f"the query keeps the label{'s' if len(varying.labels) > 1 else ''} {kept}, so it returns a series for "
-            "each value, "
-            "and KEDA refuses more than one: aggregate without by, or match the label with =",
+            "each value, and KEDA refuses more than one: aggregate without by, or match the label with =",
             *path,
         )
 

@@ -17,8 +17,8 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
     if top_level_security_groups(resource):
         yield violation(
             f"the template states security groups at its top and {len(interfaces)} network interfaces, which EC2 "
-            "refuses: move "
-            "the groups into networkInterfaces[].securityGroups (the cluster's group on the primary interface, too)",
+            "refuses: move the groups into networkInterfaces[].securityGroups (the cluster's group on the primary "
+            "interface, too)",
             "vpcSecurityGroupIds" if "vpcSecurityGroupIds" in resource.body else "securityGroupNames",
         )
 

@@ -23,8 +23,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     for group in node_groups_of(resource, resources):
         yield violation(
             f"{len(chosen)} network interfaces name a subnet, and the managed node group {group.name!r} uses this "
-            "template, "
-            "which EKS refuses: remove subnetId here and state subnetIds on the group",
+            "template, which EKS refuses: remove subnetId here and state subnetIds on the group",
             "networkInterfaces",
             chosen[0],
             "subnetId",

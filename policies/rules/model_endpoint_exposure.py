@@ -57,15 +57,13 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     if open_servers:
         yield violation(
             f"its load balancer faces the internet, and {open_servers[0].pod.resource.label} asks for no key: make "
-            "the scheme "
-            "internal, or put a gateway with authentication before it",
+            "the scheme internal, or put a gateway with authentication before it",
             *path,
         )
     elif servers:
         yield advice(
-            "its load balancer faces the internet, and vLLM's key does not guard every path (/metrics, "
-            "/invocations): let a "
-            "gateway pass the paths that clients need",
+            "its load balancer faces the internet, and vLLM's key does not guard every path (/metrics, /invocations): "
+            "let a gateway pass the paths that clients need",
             *path,
         )
 

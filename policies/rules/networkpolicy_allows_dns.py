@@ -81,8 +81,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     report = violation if certain else advice
     yield report(
         f"it restricts egress of {who}, and no egress rule opens UDP 53 to kube-dns, so no name is found: add a rule "
-        "to the "
-        "namespace kube-system with port 53 for UDP and TCP",
+        "to the namespace kube-system with port 53 for UDP and TCP",
         "spec",
         "egress",
     )

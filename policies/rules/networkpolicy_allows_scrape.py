@@ -10,6 +10,7 @@ from policies.label_selectors import selects
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
 from policies.monitors import VllmPod, monitors_of, vllm_among
 from policies.network_policies import (
+    NAMESPACE_NAME,
     NETWORK_POLICY,
     isolated_pods,
     isolates,
@@ -28,6 +29,7 @@ _OTHER_NAME = re.compile(
 )
 _ADDRESS = re.compile(r"https?://[^./:]*prometheus[^./:]*\.([a-z0-9-]+)")
 _DEFAULT_PORT = 8000  # vllm serve --port
+_EVERYBODY: Mapping[str, Any] = {"namespaceSelector": {}}
 
 Answer = Literal["yes", "no", "maybe"]
 
@@ -73,36 +75,38 @@ def _may_come(peer: Mapping[str, Any], own: str, prometheus: set[str], resources
     return "maybe"
 
 
+def _ways_in(vllm: VllmPod, prometheus: set[str], resources: ResourceSet) -> Iterator[tuple[Answer, bool]]:
+    """For each peer of each ingress rule: whether it takes Prometheus in, and whether it opens the metrics port."""
+    port, names = _port(vllm)
+    for policy in policies_of(vllm.pod, resources):
+        if not isolates(policy, "ingress"):
+            continue
+        for rule in mappings(policy.at("spec", "ingress")):
+            peers = mappings(rule.get("from")) if sequence(rule.get("from")) else [_EVERYBODY]
+            is_open = opens_port(rule, port, names, "TCP")
+            for peer in peers:
+                yield _may_come(peer, vllm.pod.resource.namespace, prometheus, resources), is_open
+
+
 def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
     """Judge each policy that isolates a scraped server; what one policy opens, another need not."""
     if not isolates(resource, "ingress"):
         return
     for vllm in vllm_among(isolated_pods(resource, resources), resources):
-        pod = vllm.pod
         if not _is_scraped(vllm, resources):
             continue
-        port, names = _port(vllm)
-        together = [policy for policy in policies_of(pod, resources) if isolates(policy, "ingress")]
         prometheus = _prometheus_namespaces(vllm, resources)
-        answers: set[Answer] = set()
-        closed_port = False
-        for policy in together:
-            for rule in mappings(policy.at("spec", "ingress")):
-                peers = mappings(rule.get("from")) if sequence(rule.get("from")) else [{"namespaceSelector": {}}]
-                for peer in peers:
-                    answer = _may_come(peer, pod.resource.namespace, prometheus, resources)
-                    if answer != "no" and not opens_port(rule, port, names, "TCP"):
-                        closed_port = closed_port or answer == "yes"
-                        continue
-                    answers.add(answer)
-        if answers & {"yes", "maybe"}:
+        ways = list(_ways_in(vllm, prometheus, resources))
+        if any(answer != "no" and is_open for answer, is_open in ways):
             continue
         where = f"the namespace {sorted(prometheus)[0]}" if prometheus else "the namespace of Prometheus"
-        why = f"but not port {port}" if closed_port else "no ingress rule admits"
+        port, _ = _port(vllm)
+        only_port = any(answer == "yes" for answer, _ in ways)
+        why = f"{where} is admitted, but not to port {port}" if only_port else f"no ingress rule admits {where}"
         yield violation(
-            f"it isolates the pods of {pod.resource.label}, whose metrics are scraped, and "
-            + (f"{where} is admitted, {why}" if closed_port else f"{why} {where}")
-            + f": add an ingress rule from {where} (namespaceSelector kubernetes.io/metadata.name) to port {port}",
+            f"it isolates the pods of {vllm.pod.resource.label}, whose metrics are scraped, and {why}: add an "
+            "ingress rule "
+            f"from {where} (namespaceSelector {NAMESPACE_NAME}) to port {port}",
             "spec",
             "ingress",
         )

@@ -22,8 +22,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     kind = "a capacity block" if block else "a capacity reservation"
     report = violation if block else advice  # a reservation may hold more machines than the group's maximum
     yield report(
-        f"the {strategy} strategy starts new nodes before it ends old ones, and {kind} has a fixed number of machines: "
-        "an upgrade hangs: set updateConfig.updateStrategy to MINIMAL",
+        f"the {strategy} strategy starts new nodes before it ends old ones, and {kind} has a fixed number of "
+        "machines: an upgrade hangs: set updateConfig.updateStrategy to MINIMAL",
         "updateConfig",
     )
 

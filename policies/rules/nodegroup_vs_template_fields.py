@@ -27,8 +27,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     if is_unknown(disk) or number(disk):  # a state says 0 where there is none
         yield violation(
             "diskSize stands beside a launch template, and EKS refuses (or a tool drops) it: size the root volume in "
-            "the "
-            "template's blockDeviceMappings",
+            "the template's blockDeviceMappings",
             "diskSize",
         )
     if resource.at("remoteAccess") is not None:

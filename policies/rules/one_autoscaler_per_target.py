@@ -44,8 +44,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         if _conflict(resource, other):
             yield violation(
                 f"{other.label} scales {mine.kind}/{mine.name} too, and they fight over its replicas: keep one of "
-                "them (a "
-                "ScaledObject makes its own HPA)",
+                "them (a ScaledObject makes its own HPA)",
                 "spec",
                 "scaleTargetRef",
             )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policies.label_selectors import pod_labels, selects
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, violation
 from policies.workloads.pods import LEADER_WORKER_SET, pod_templates
-from policies.workloads.scaling import gpus_per_replica, replica_range, rounded, selects
+from policies.workloads.scaling import gpus_per_replica, replica_range, rounded
 
 _KINDS = ("Deployment.apps", "StatefulSet.apps", LEADER_WORKER_SET, "Rollout.argoproj.io", "ReplicaSet.apps")
 
@@ -18,7 +19,7 @@ def _selected(budget: Resource, resources: ResourceSet) -> list[Resource]:
     for workload in resources.of(*_KINDS):
         if workload.namespace == budget.namespace and gpus_per_replica(workload) > 0:
             templates = pod_templates(workload)
-            if selector is not None and any(selects(selector, pod.labels) for pod in templates):
+            if selector is not None and any(selects(selector, pod_labels(pod)) for pod in templates):
                 found.append(workload)
     return found
 

@@ -34,8 +34,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     if block:
         yield violation(
             f"the template launches into a capacity block and names {name}, which the block does not know, so "
-            "launches fail "
-            "with InsufficientInstanceCapacity: remove `placement`",
+            "launches fail with InsufficientInstanceCapacity: remove `placement`",
             "placement",
         )
         return
@@ -46,8 +45,7 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         if not arn:
             yield violation(
                 f"the reservation {odcr.name!r} was created outside of any placement group, and the template names "
-                f"{name}: "
-                "remove `placement`, or create the reservation with placementGroupArn",
+                f"{name}: remove `placement`, or create the reservation with placementGroupArn",
                 "placement",
             )
         elif (

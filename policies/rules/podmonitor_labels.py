@@ -17,8 +17,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         return
     if known and "unknown" not in answers:
         yield violation(
-            f"{known[0].what} takes monitors with {known[0].wants(resource)}, and this one has "
-            f"{_written(resource)}, so it is ignored: add it",
+            f"{known[0].what} takes monitors with {known[0].wants(resource)}, and this one has {_written(resource)}, "
+            "so it is ignored: add it",
             "metadata",
             "labels",
         )

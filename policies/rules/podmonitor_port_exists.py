@@ -57,8 +57,7 @@ def _pod_endpoint(endpoint: dict[str, Any], path: Path, selected: list[VllmPod])
         if not isinstance(port, str) or name.isdigit():
             yield violation(
                 f"port {name} is a number, and a PodMonitor's port is a name: write the container port's name "
-                f"({declared}), or "
-                f"portNumber: {name}",
+                f"({declared}), or portNumber: {name}",
                 *path,
                 "port",
             )

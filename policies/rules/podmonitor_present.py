@@ -54,8 +54,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     report = violation if certain else advice
     ignored = f", and the operator does not read {_SCRAPE_ANNOTATION} annotations" if annotated else ""
     yield report(
-        f"a scaler reads this server's vllm: series, and no PodMonitor or ServiceMonitor here selects its pods{ignored}"
-        f"{_near_miss(mine, resources)}: the query stays empty. Add a PodMonitor for them",
+        "a scaler reads this server's vllm: series, and no PodMonitor or ServiceMonitor here selects its "
+        f"pods{ignored}{_near_miss(mine, resources)}: the query stays empty. Add a PodMonitor for them",
         *mine[0].pod.path,
     )
 

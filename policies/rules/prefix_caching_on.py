@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from catalog.facts import UnknownFactError
@@ -10,6 +11,8 @@ from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, adv
 from policies.workloads.pods import POD_OWNERS
 from policies.workloads.servers import VllmServer, engines
 
+# Embedding, reranking and reward models by the names that they go by; a prompt is read once and nothing is generated.
+_NO_GENERATION = re.compile(r"embed|rerank|(^|[/-])(bge|e5|gte)-|reward|classif|colbert", re.IGNORECASE)
 _FALSE = {"false", "0", "no", "off"}
 
 
@@ -24,7 +27,7 @@ def _switch(server: VllmServer) -> bool | None:
 
 
 def _generates(server: VllmServer) -> bool:
-    if not server.generates:
+    if not server.generates or (server.model and _NO_GENERATION.search(server.model)):
         return False
     try:
         return model(server.model).generates if server.model else True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, advice, violation
 from policies.unknowns import NotDecidedError, at, number, text
 from policies.workloads.pods import LEADER_WORKER_SET, POD_OWNERS
-from policies.workloads.scaling import autoscalers, declared_replicas, gpus_per_replica, replica_range, rounded
+from policies.workloads.scaling import gpus_per_replica, replica_range, rounded
 
 _KINDS = ("Deployment.apps", LEADER_WORKER_SET)
 
@@ -31,9 +31,7 @@ def _surge_and_unavailable(resource: Resource, replicas: int) -> tuple[int, int]
 
 def _wanted(workload: Resource, resources: ResourceSet) -> int:
     """GPUs that a workload has at least: of its declared replicas, or its autoscaler's minimum."""
-    has_scaler = next(autoscalers(workload, resources), None) is not None
-    low = replica_range(workload, resources)[0] if has_scaler else declared_replicas(workload)
-    return low * gpus_per_replica(workload)
+    return replica_range(workload, resources)[0] * gpus_per_replica(workload)
 
 
 def _gpus_of_the_others(resource: Resource, resources: ResourceSet) -> int:

@@ -57,9 +57,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     if resource.at("spec", "idleReplicaCount") is not None:
         key, stated = "idleReplicaCount", "is 0"
     yield violation(
-        f"{key} {stated}, and every trigger reads a metric of the scaled pods, which is gone when they are: the "
-        "first request "
-        "never wakes a pod. Set the minimum to 1, or add a trigger on the gateway's queue",
+        f"{key} {stated}, and every trigger reads a metric of the scaled pods, which is gone when they are: the first "
+        "request never wakes a pod. Set the minimum to 1, or add a trigger on the gateway's queue",
         "spec",
         key,
     )

@@ -31,11 +31,10 @@ def is_protected(pod: PodTemplate) -> bool:
     return bool(containers) and all(container.environment_row(VARIABLE) for container in containers)
 
 
-def _vllm_pods(resources: ResourceSet, namespace: str) -> list[PodTemplate]:
+def _vllm_pods(resources: ResourceSet) -> list[PodTemplate]:
     return [
         pod
         for workload in resources.of(*POD_OWNERS)
-        if workload.namespace == namespace
         for pod in pod_templates(workload)
         if any(is_engine_container(container) for container in pod.containers)
     ]
@@ -52,12 +51,12 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
         place = ("metadata", "name")
         if resource.name != SERVICE_NAME or not is_injected(resource):
             return
-        pods = _vllm_pods(resources, resource.namespace)
+        pods = _vllm_pods(resources)
     message = (
         f"a Service called {SERVICE_NAME} sets {VARIABLE}=tcp://… in the pods of namespace {resource.namespace}: vLLM "
         "refuses to start. Rename it, or set enableServiceLinks: false in every vLLM pod."
     )
-    protected = bool(pods) and all(is_protected(pod) for pod in pods)
+    protected = bool(pods) and all(pod.resource.namespace != resource.namespace or is_protected(pod) for pod in pods)
     yield advice(message, *place) if protected else violation(message, *place)
 
 

@@ -20,6 +20,8 @@ def _ranks(resource: Resource) -> Iterator[tuple[Container, int]]:
     for pod in pod_templates(resource):
         for container in pod.containers:
             server = servers.get(id(container))
+            if container.has_other_accelerator:
+                continue
             if server is not None:
                 yield container, math.ceil(server.ranks_in_pod)
             elif container.gpus > 1 and is_vllm_container(container):

@@ -20,8 +20,8 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
     """TP × PP × DP local to the pod equals the GPUs of the container."""
     for server in vllm_servers(resource):
         container, ranks = server.container, server.ranks_in_pod
-        if container.claims_devices:
-            continue  # how many devices a claim gives stands in the claim
+        if container.claims_devices or container.has_other_accelerator or server.is_set("omni"):
+            continue  # the claim, or vLLM-Omni's stage file, says how many devices and ranks there are
         if container.gpus == 0:
             if ranks > 1:
                 yield advice(f"container {container.name} starts {_sizes(server)} and requests no GPU.", *server.path)

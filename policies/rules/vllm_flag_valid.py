@@ -36,7 +36,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
 def _with_table(server: VllmServer, version: VllmVersion, argument: Argument) -> Iterator[Outcome]:
     try:
         flag = find_flag(version, argument.written)
-        if argument.has_equals and not flag.takes_value:
+        if argument.values and not flag.takes_value:
             check_argument(version, f"{argument.written}={argument.values[0]}")
         for value in argument.values if flag.choices and flag.dest not in _OPEN_CHOICES else ():
             if UNRESOLVED not in value:

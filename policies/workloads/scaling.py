@@ -1,28 +1,13 @@
-"""How many pods a workload has, now and at most, with the autoscalers and budgets that point at it."""
+"""How many replicas a workload has, at least and at most, and how many GPUs they take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from policies.model import Resource, ResourceSet
-from policies.unknowns import at, known, mapping, mappings, sequence, text, whole
+from policies.scalers import maximum_replicas, minimum_replicas, scalers_of
+from policies.unknowns import text, whole
 from policies.workloads.pods import LEADER_WORKER_SET, PodTemplate, pod_templates
-
-SCALED_OBJECT = "ScaledObject.keda.sh"
-AUTOSCALER = "HorizontalPodAutoscaler.autoscaling"
-# KEDA's own default where a ScaledObject names no maximum (KEDA docs, ScaledObject spec).
-_KEDA_DEFAULT_MAX = 100
-
-
-def autoscalers(workload: Resource, resources: ResourceSet) -> Iterator[Resource]:
-    """The ScaledObjects and HPAs that scale ``workload``."""
-    for scaler in resources.of(SCALED_OBJECT, AUTOSCALER):
-        target = mapping(scaler.at("spec", "scaleTargetRef"))
-        # A ScaledObject's target is a Deployment where it names no kind.
-        kind = text(target.get("kind")) or "Deployment"
-        if (kind, text(target.get("name")), scaler.namespace) == (workload.kind, workload.name, workload.namespace):
-            yield scaler
 
 
 def declared_replicas(workload: Resource) -> int:
@@ -37,16 +22,13 @@ def replica_range(workload: Resource, resources: ResourceSet) -> tuple[int, int]
     Raises:
         NotDecidedError: a number is not known yet.
     """
-    ranges = []
-    for scaler in autoscalers(workload, resources):
-        is_keda = scaler.group_kind == SCALED_OBJECT
-        low = whole(scaler.at("spec", "minReplicaCount" if is_keda else "minReplicas"))
-        high = whole(scaler.at("spec", "maxReplicaCount" if is_keda else "maxReplicas"))
-        ranges.append((low if low is not None else int(not is_keda), _KEDA_DEFAULT_MAX if high is None else high))
-    if not ranges:
+    scalers = scalers_of(workload, resources)
+    if not scalers:
         replicas = declared_replicas(workload)
         return replicas, replicas
-    return min(low for low, _ in ranges), max(high for _, high in ranges)
+    lows = [minimum_replicas(scaler) for scaler in scalers]
+    highs = [maximum_replicas(scaler) for scaler in scalers]
+    return min((low for low in lows if low is not None), default=1), max((n for n in highs if n is not None), default=1)
 
 
 def gpus_per_replica(workload: Resource) -> int:
@@ -63,31 +45,6 @@ def gpus_per_replica(workload: Resource) -> int:
 def pod_gpus(pod: PodTemplate) -> int:
     """GPUs that one pod of a template asks for."""
     return sum(container.gpus for container in pod.containers)
-
-
-def selects(selector: Any, labels: dict[str, Any]) -> bool:
-    """Whether a label selector (matchLabels and matchExpressions) matches; an empty one matches everything.
-
-    Raises:
-        NotDecidedError: a label or the selector is not known yet.
-    """
-    stated = {key: text(known(value)) for key, value in labels.items()}
-    for key, value in mapping(at(selector, "matchLabels")).items():
-        if stated.get(key) != text(value):
-            return False
-    for row in mappings(at(selector, "matchExpressions")):
-        key, operator = text(row.get("key")) or "", text(row.get("operator"))
-        values = [text(value) for value in sequence(row.get("values"))]
-        has, value = key in stated, stated.get(key)
-        matches = {
-            "In": has and value in values,
-            "NotIn": not has or value not in values,
-            "Exists": has,
-            "DoesNotExist": not has,
-        }
-        if not matches.get(operator or "", False):
-            return False
-    return True
 
 
 def rounded(value: Any, total: int, *, up: bool) -> int | None:

@@ -269,7 +269,10 @@ def parse_arguments(
             spelling, equals, value = word.partition(" ")
         flag = _flag(table, spelling)
         values: list[str] = [value] if equals else []
-        if not equals and _takes_value(flag, words, position):
+        if not equals and _is_switch_with_value(flag, words, position):
+            values = [words[position]]  # "--switch true": the parser refuses it, and the intent is plain
+            position += 1
+        elif not equals and _takes_value(flag, words, position):
             count = _value_count(flag, words, position)
             values = list(words[position : position + count])
             position += count
@@ -287,6 +290,11 @@ def _flag(table: VllmVersion, spelling: str) -> Flag | None:
         return find_flag(table, spelling)
     except (FlagError, KeyError):
         return None
+
+
+def _is_switch_with_value(flag: Flag | None, words: tuple[str, ...], position: int) -> bool:
+    is_switch = flag is not None and not flag.takes_value
+    return is_switch and position < len(words) and words[position].lower() in ("true", "false")
 
 
 def _takes_value(flag: Flag | None, words: tuple[str, ...], position: int) -> bool:

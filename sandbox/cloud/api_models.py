@@ -64,7 +64,11 @@ def _translated(shape: Shape, value: Plain, path: str, renamed: Mapping[str, str
             found += more
         return members, found
     if isinstance(shape, ListShape) and isinstance(value, list):
-        pairs = [_translated(shape.member, item, f"{path}[{index}]", renamed) for index, item in enumerate(value) if item is not UNKNOWN]
+        pairs = [
+            _translated(shape.member, item, f"{path}[{index}]", renamed)
+            for index, item in enumerate(value)
+            if item is not UNKNOWN
+        ]
         return [translated for translated, _ in pairs], [mistake for _, more in pairs for mistake in more]
     if isinstance(shape, MapShape):
         return value, []

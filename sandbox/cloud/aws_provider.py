@@ -1,4 +1,4 @@
-"""The stand-in for the ``aws`` provider plugin: the engine's requests on one side, the imaginary account on the other."""
+"""The stand-in for the ``aws`` provider plugin: between the engine's requests and the imaginary account."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AwsStandIn(Provider):
     async def diff_config(self, request: DiffRequest) -> DiffResponse:
         """A changed configuration replaces nothing: the resources stay where they are."""
         same = to_plain_map(request.old_state) == to_plain_map(request.new_inputs)
-        return DiffResponse(changes=_DIFF_NONE if same else _DIFF_SOME, detailed_diff={}, replaces=[])  # type: ignore[arg-type]
+        return DiffResponse(changes=_DIFF_NONE if same else _DIFF_SOME, detailed_diff={}, replaces=[])
 
     async def configure(self, request: ConfigureRequest) -> ConfigureResponse:
         """Remember region, account and default tags. The engine keeps secrets and references to itself."""
@@ -108,8 +108,12 @@ class AwsStandIn(Provider):
         """Create in the account; in a preview, say what is known and what will only be known then."""
         inputs = to_plain_map(request.properties)
         if request.preview:
-            return CreateResponse(resource_id="", properties=to_property_map(self._foreseen(_token(request.urn), inputs)))
-        resource = await asyncio.to_thread(self._service.create, _token(request.urn), request.urn, inputs, self.settings)
+            return CreateResponse(
+                resource_id="", properties=to_property_map(self._foreseen(_token(request.urn), inputs))
+            )
+        resource = await asyncio.to_thread(
+            self._service.create, _token(request.urn), request.urn, inputs, self.settings
+        )
         return CreateResponse(resource_id=resource.id, properties=to_property_map(resource.state))
 
     async def read(self, request: ReadRequest) -> ReadResponse:
@@ -132,7 +136,7 @@ class AwsStandIn(Provider):
             foreseen = {**old_outputs, **inputs, **dict.fromkeys(row.new_on_update, UNKNOWN)}
             return UpdateResponse(to_property_map(foreseen))
         resource = await asyncio.to_thread(
-            self._service.update, _token(request.urn), request.resource_id, request.urn, inputs, self.settings
+            self._service.update, _token(request.urn), request.resource_id, request.urn, inputs
         )
         return UpdateResponse(to_property_map(resource.state))
 

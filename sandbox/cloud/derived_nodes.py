@@ -50,7 +50,8 @@ def node_group(group: Resource, template: Mapping[str, Any] | None, account: Acc
     if named:
         labels["eks.amazonaws.com/sourceLaunchTemplateVersion"] = str(named["version"])
     return NodeGroup(
-        name=inputs["nodeGroupName"],
+        name=group.state["nodeGroupName"],
+        node_prefix=_node_prefix(group),
         instance=instance,
         count=inputs["scalingConfig"]["desiredSize"],
         zones=tuple(subnet_zone(account, subnet) for subnet in inputs["subnetIds"]),
@@ -145,6 +146,13 @@ def _maximum_pods(instance: InstanceType, config: NodeConfig) -> int:
         "max_pods": default_maximum_pods(instance),
     }
     return evaluate_maximum_pods(config.maximum_pods_expression, variables)
+
+
+def _node_prefix(group: Resource) -> str:
+    """Short enough to read: of a name that the provider made of a prefix and the time, the last digits do."""
+    prefix = group.inputs.get("nodeGroupNamePrefix")
+    name = str(group.state["nodeGroupName"])
+    return f"{str(prefix).rstrip('-')}-{name[-5:]}" if prefix else name
 
 
 def _image_id(inputs: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """The stand-in for the ``eks`` component plugin: ``pulumi_eks.Cluster`` with the children that our options lead to.
 
-It follows ``createCore`` in pulumi/pulumi-eks, nodejs/eks/cluster/cluster.ts (1069dbbf, August 2026; the file's order is
-kept here), ServiceRole in nodejs/eks/servicerole.ts and createAccessEntries in nodejs/eks/cluster/authenticationMode.ts.
+It follows ``createCore`` in pulumi/pulumi-eks, nodejs/eks/cluster/cluster.ts (1069dbbf; its order is kept here),
+ServiceRole in nodejs/eks/servicerole.ts and createAccessEntries in nodejs/eks/cluster/authenticationMode.ts.
 An option that would lead to another child is refused with its name: a stand-in that left the child out would lie.
 The one difference: the kubeconfig is the sandbox's, with a client certificate instead of ``aws eks get-token``.
 """
@@ -58,7 +58,7 @@ class EksStandIn(Provider):
         cluster = _Cluster(name, dict(inputs), self._folder, options)
         return ConstructResult(cluster.urn, cluster.state)
 
-    def call(self, token: str, args: pulumi.Inputs) -> CallResult:
+    def call(self, token: str, args: pulumi.Inputs) -> CallResult:  # noqa: ARG002 - there is one function
         """``Cluster.get_kubeconfig``: the same kubeconfig, whatever profile or role it is asked for."""
         cluster = args["__self__"]
         return CallResult(outputs={"result": cluster.kubeconfig_json})

@@ -28,7 +28,8 @@ def invoke(token: str, arguments: Arguments, settings: ProviderSettings, account
     known = _FUNCTIONS.get(token)
     if known is None:
         raise StandInError(
-            f"The sandbox's stand-in for AWS doesn't play the function {token}. It plays: {', '.join(sorted(_FUNCTIONS))}."
+            f"The sandbox's stand-in for AWS doesn't play the function {token}. "
+            f"It plays: {', '.join(sorted(_FUNCTIONS))}."
         )
     return known(arguments, settings, account)
 

@@ -9,8 +9,8 @@ from sandbox.cloud.account import Account
 from sandbox.cloud.errors import AwsError
 from sandbox.cloud.values import Plain, leaves
 
-# By the id's prefix, EC2's error code and sentence ("Error codes for the Amazon EC2 API"). Ids of things that are bought
-# or made outside the program (cr-, pcx-, tgw-) are not looked up.
+# By the id's prefix, EC2's error code and sentence ("Error codes for the Amazon EC2 API"). Ids of what is bought or
+# made outside the program (cr-, pcx-, tgw-) are not looked up.
 _NOT_FOUND = {
     "vpc-": ("InvalidVpcID.NotFound", "The vpc ID '{id}' does not exist"),
     "subnet-": ("InvalidSubnetID.NotFound", "The subnet ID '{id}' does not exist"),
@@ -19,7 +19,10 @@ _NOT_FOUND = {
     "igw-": ("InvalidInternetGatewayID.NotFound", "The internetGateway ID '{id}' does not exist"),
     "nat-": ("NatGatewayNotFound", "The Nat Gateway '{id}' does not exist"),
     "eipalloc-": ("InvalidAllocationID.NotFound", "The allocation ID '{id}' does not exist"),
-    "lt-": ("InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID {id}, does not exist."),
+    "lt-": (
+        "InvalidLaunchTemplateId.NotFound",
+        "The specified launch template, with template ID {id}, does not exist.",
+    ),
     "fs-": ("FileSystemNotFound", "File system '{id}' does not exist."),
 }
 

@@ -168,4 +168,4 @@ _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or 
 
 def _shown(value: Plain) -> str:
     text = json.dumps(value, default=repr)
-    return text if len(text) <= 80 else f"{text[:77]}..."  # noqa: PLR2004
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -33,36 +33,36 @@ WATCH_SECONDS = 1.0
 class StandInServicer(sdk.ProviderServicer):
     """The SDK's server with three things put right for people: old inputs for a diff, plain errors, a clean refresh."""
 
-    async def Diff(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
+    async def Diff(self, request: Any, context: Any) -> Any:
         """The SDK hands only the old state on; what the person had written is in ``old_inputs``."""
         request.olds.CopyFrom(request.old_inputs)
         return await _plainly(super().Diff, request, context)
 
-    async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Check(self, request: Any, context: Any) -> Any:
         """As the SDK's, with plain errors."""
         return await _plainly(super().Check, request, context)
 
-    async def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Create(self, request: Any, context: Any) -> Any:
         """As the SDK's, with plain errors."""
         return await _plainly(super().Create, request, context)
 
-    async def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Read(self, request: Any, context: Any) -> Any:
         """As the SDK's, with plain errors."""
         return await _plainly(super().Read, request, context)
 
-    async def Update(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Update(self, request: Any, context: Any) -> Any:
         """As the SDK's, with plain errors."""
         return await _plainly(super().Update, request, context)
 
-    async def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Delete(self, request: Any, context: Any) -> Any:
         """As the SDK's, with plain errors."""
         return await _plainly(super().Delete, request, context)
 
-    async def Invoke(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Invoke(self, request: Any, context: Any) -> Any:
         """As the SDK's, with plain errors."""
         return await _plainly(super().Invoke, request, context)
 
-    async def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Configure(self, request: Any, context: Any) -> Any:
         """As the SDK's, with plain errors."""
         return await _plainly(super().Configure, request, context)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
 from sandbox.cloud.account import Account, Resource
 from sandbox.cloud.derived_nodes import SUBNET, zone_of_subnet
-from sandbox.cloud.errors import AwsError
+from sandbox.cloud.errors import AwsError, StandInError
 from sandbox.cloud.references import check_references
 from sandbox.cloud.resource_types import ResourceType, fill, resource_type
 from sandbox.cloud.rules import check_against_account, check_alone
@@ -63,14 +64,16 @@ class Service:
         """
         row = resource_type(token)
         self._check(token, inputs, None)
-        words: dict[str, Any] = {**inputs, **settings.words()}
+        given_name = _given_name(row, inputs)
+        words: dict[str, Any] = {**inputs, **given_name, **settings.words()}
         if token == CLUSTER:
+            self._refuse_a_second_cluster()
             words |= {"endpoint": self._cluster.endpoint, "certificate_authority": self._cluster.certificate_authority}
         resource_id = fill(row.id, words)
         if self.account.get(token, resource_id) is not None:
             raise _already_exists(token, resource_id)
         words["id"] = resource_id
-        outputs = _outputs(row, inputs, words)
+        outputs = _outputs(row, inputs, words) | given_name
         if token == SUBNET:
             outputs["availabilityZoneId"] = zone_of_subnet(inputs)
             outputs["availabilityZone"] = zone_name(outputs["availabilityZoneId"])
@@ -78,9 +81,7 @@ class Service:
         self._apply(resource)
         return resource
 
-    def update(
-        self, token: str, resource_id: str, urn: str, inputs: Mapping[str, Plain], settings: ProviderSettings
-    ) -> Resource:
+    def update(self, token: str, resource_id: str, urn: str, inputs: Mapping[str, Plain]) -> Resource:
         """Change a resource in place.
 
         Raises:
@@ -111,7 +112,7 @@ class Service:
             return
         self._refuse_deletion(resource)
         if token == NODE_GROUP:
-            self._cluster.remove_nodes(resource.inputs["nodeGroupName"])
+            self._cluster.remove_nodes(resource.state["nodeGroupName"])
         for version in self.account.of_type(TEMPLATE_VERSION) if token == LAUNCH_TEMPLATE else ():
             if version.id.startswith(f"{resource_id}:"):
                 self.account.remove(version)
@@ -137,11 +138,19 @@ class Service:
             raise AwsError("ResourceNotFoundException", f"{resource_id} does not exist. Run `refresh` first.")
         return resource
 
+    def _refuse_a_second_cluster(self) -> None:
+        for other in self.account.of_type(CLUSTER):
+            raise StandInError(
+                f"The sandbox has one control plane, and {other.id} is on it (stack {other.urn.split('::')[0].rpartition(':')[2]}). "
+                "Destroy that stack first, or use a second sandbox (GPU_INFERENCE_SANDBOX_DIR)."
+            )
+
     def _refuse_deletion(self, resource: Resource) -> None:
         if resource.inputs.get("deletionProtection"):
             raise AwsError(
                 "InvalidRequestException",
-                f"Cluster {resource.id} has deletion protection. Set deletion_protection to false and deploy that first.",
+                f"Cluster {resource.id} has deletion protection. Set deletion_protection to false and deploy that, "
+                "then delete it.",
             )
         in_use = resource_type(resource.type).in_use
         if in_use is None:
@@ -164,6 +173,13 @@ def _outputs(row: ResourceType, inputs: Mapping[str, Plain], words: dict[str, An
     for name, nested in row.nested_outputs.items():
         outputs[name] = {**_mapping(inputs.get(name)), **fill(nested, words)}
     return outputs
+
+
+def _given_name(row: ResourceType, inputs: Mapping[str, Plain]) -> dict[str, str]:
+    """The name that the provider makes of a prefix: with the time, as Terraform's provider does."""
+    if row.name is None or row.name in inputs:
+        return {}
+    return {row.name: f"{inputs[f'{row.name}Prefix']}{datetime.datetime.now(datetime.UTC):%Y%m%d%H%M%S%f}"}
 
 
 def _mapping(value: Plain) -> Mapping[str, Plain]:

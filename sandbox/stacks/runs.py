@@ -37,9 +37,29 @@ def up(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], ar
 
 
 def preview(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
-    """Show what ``up`` would change. Raises as ``up`` does."""
-    _ready(sandbox, workspace, report)
-    _run(workspace, ["preview", *_program_flags(workspace), *arguments])
+    """Show what ``up`` would change, and the settings that it follows from. Raises as ``up`` does.
+
+    Of a stack of which nothing is deployed here, this is offline: no control plane is started or asked.
+    """
+    workspace.check_stack_file()
+    settings = _resolved_settings(workspace)  # beside the engine: it takes a second or two
+    sandbox.folder.create()
+    if workspace.has_resources():
+        _ready(sandbox, workspace, report)
+    else:
+        report(f"Nothing of the stack {workspace.stack} is deployed on this sandbox: an offline preview of all of it")
+        workspace.prepare()
+    try:
+        _run(workspace, ["preview", *_program_flags(workspace), *arguments])
+    finally:
+        shown, _ = settings.communicate()
+        if settings.returncode == 0:  # what is wrong in the file, the program has said
+            report(f"Settings of {workspace.stack}, with their defaults:\n{shown}")
+
+
+def _resolved_settings(workspace: Workspace) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "infra.resolved_settings", workspace.stack, str(workspace.stack_file)]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
 def refresh(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ into the stack file, and the file in the repository is the team's. Every run get
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,18 @@ from toolchain.installed import prepare_pulumi_home, pulumi_cli
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Opens nothing: stack files hold no secret, but the engine wants a passphrase for every file backend.
 PASSPHRASE = "sandbox"  # noqa: S105
+_ENCRYPTION_KEYS = frozenset({"secretsprovider", "encryptedkey", "encryptionsalt"})
+
+
+def engine_environment(folder: StateFolder) -> dict[str, str]:
+    """The environment of the CLI: the sandbox's own backend and plugins, whatever the shell says."""
+    home = folder.pulumi / "home"
+    environment = prepare_pulumi_home(home)
+    plugins.install(home, folder)
+    return environment | {
+        "PULUMI_BACKEND_URL": (folder.pulumi / "state").as_uri(),
+        "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
+    }
 
 
 class Workspace:
@@ -30,12 +43,11 @@ class Workspace:
 
     def __init__(self, folder: StateFolder, stack: str, stack_file: Path | None = None) -> None:
         self.stack = stack
-        self._folder = folder
         self.stack_file = stack_file or REPOSITORY / "stacks" / f"Pulumi.{stack}.yaml"
         self.state = folder.pulumi / "state"
         self.project = folder.pulumi / "project"
         self.config_file = folder.pulumi / "stacks" / f"Pulumi.{stack}.yaml"
-        self._home = folder.pulumi / "home"
+        self._folder = folder
         self._salted = self.project / f"Pulumi.{stack}.yaml"
         self.environment: dict[str, str] = {}
 
@@ -49,8 +61,7 @@ class Workspace:
         document = self._stack_document()
         for made in (self.state, self.project, self.config_file.parent):
             made.mkdir(parents=True, exist_ok=True)
-        self.environment = prepare_pulumi_home(self._home) | self.variables()
-        plugins.install(self._home, self._folder)
+        self.environment = engine_environment(self._folder)
         project = yaml.safe_load((REPOSITORY / "Pulumi.yaml").read_text(encoding="utf-8"))
         bare = {"name": project["name"], "runtime": "python"}
         (self.project / "Pulumi.yaml").write_text(yaml.safe_dump(bare), encoding="utf-8")
@@ -63,14 +74,6 @@ class Workspace:
     def check_stack_file(self) -> None:
         """Raise InputError where the stack file is not there or can't be read; nothing else is touched."""
         self._stack_document()
-
-    def variables(self) -> dict[str, str]:
-        """What points the engine at the sandbox's own backend, whatever the shell says."""
-        return {
-            "PULUMI_BACKEND_URL": self.state.as_uri(),
-            "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
-            "PULUMI_HOME": str(self._home),
-        }
 
     def engine(self, arguments: Sequence[str], *, in_project: bool = False) -> list[str]:
         """The command line of the CLI; ``in_project`` for commands that need no program (export, cancel, output)."""
@@ -96,6 +99,13 @@ class Workspace:
         inside = self.stack_file.is_relative_to(REPOSITORY)
         return self.stack_file.relative_to(REPOSITORY) if inside else self.stack_file
 
+    def has_resources(self) -> bool:
+        """Whether anything of the stack is deployed on this sandbox, or was being deployed."""
+        for file in self.state.glob(f".pulumi/stacks/*/{self.stack}.json"):
+            latest = json.loads(file.read_text(encoding="utf-8"))["checkpoint"].get("latest") or {}
+            return bool(latest.get("resources") or latest.get("pending_operations"))
+        return False
+
     def _stack_document(self) -> dict[str, Any]:
         if not self.stack_file.is_file():
             known = sorted(path.name.split(".")[1] for path in self.stack_file.parent.glob("Pulumi.*.yaml"))
@@ -108,7 +118,8 @@ class Workspace:
             raise InputError(f"{self._shown_file} is no YAML: {error}") from error
         if not isinstance(document, dict) or not isinstance(document.get("config"), dict):
             raise InputError(f"{self._shown_file} has no `config:` with values under it.")
-        return document
+        # What encrypts the team's state: nobody needs that key or passphrase here, where no value is encrypted.
+        return {key: value for key, value in document.items() if key not in _ENCRYPTION_KEYS}
 
     def _known_stacks(self) -> set[str]:
         return {path.stem for path in self.state.glob(".pulumi/stacks/*/*.json")}

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from policies.label_selectors import selects
 from policies.model import ResourceSet
 from policies.registry import rules
 from policies.unknowns import NotDecidedError, Unknown, at, mapping, mappings, number, sequence, text, whole
 from policies.workloads.quantities import gib, quantity
-from policies.workloads.scaling import rounded, selects
+from policies.workloads.scaling import rounded
 from tests.policies.manifests import pulumi, resource, workload
 
 POLICIES = Path(__file__).parents[2] / "policies"

@@ -33,6 +33,7 @@ HOST_NET = {"hostNetwork": True}
 SELECTOR = "spec.template.spec.nodeSelector"
 TP2 = served("m", "-tp=2", gpus=2)
 NO_MOUNT_OF_VOLUMES = changed(served(*TP4, gpus=4, **shared_memory()), "spec.template.spec.volumes", Unknown("volumes"))
+NEURON = served("m", "-tp=8", resources={"limits": {"aws.amazon.com/neuron": 8}})
 AMD = changed(served("m", "-tp=4", gpus=4), "spec.template.spec.containers.0.resources", {"limits": {"amd.com/gpu": 4}})
 RDMA = {"nvidia.com/gpu": 8, "rdma/hca_shared": 1}
 
@@ -53,6 +54,7 @@ RDMA = {"nvidia.com/gpu": 8, "rdma/hca_shared": 1}
         (served("m", "--data_parallel_size=4", gpus=4), "violation"),
         (served("m", "-pp", "4", gpus=4), "violation"),
         (served("m", gpus=1), "pass"),
+        (NEURON, "pass"),
         (changed(served(*TP4, gpus=4), "spec.template.spec.hostIPC", True), "pass"),
         (
             served(*TP4, gpus=4, volumeMounts=[{"name": "h", "mountPath": "/dev/shm/"}],
@@ -105,6 +107,7 @@ def test_kuberay_mounts_shared_memory_itself() -> None:
             "undecided",
         ),
         (served("m", "-tp=4", gpus=0), "advice"),
+        (NEURON, "pass"),
         (served("m", gpus=0), "pass"),
         (served("m", "--distributed-executor-backend", "ray", "-tp=8", "-pp=2", gpus=8), "undecided"),
         (group(node_of_group()), "pass"),

@@ -23,7 +23,8 @@ def check(group: Mapping[str, Plain], account: Account, _: Resource | None) -> N
         if market == "capacity-block":
             raise AwsError(
                 "InvalidParameterException",
-                "The launch template has market type capacity-block: the node group needs capacity_type CAPACITY_BLOCK.",
+                "The launch template has market type capacity-block, so the node group needs capacity_type "
+                "CAPACITY_BLOCK.",
             )
         return
     missing = [

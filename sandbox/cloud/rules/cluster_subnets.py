@@ -1,4 +1,4 @@
-"""An EKS control plane wants subnets in two zones at least ("Amazon EKS networking requirements for VPC and subnets")."""
+"""An EKS control plane wants subnets in two zones at least (EKS user guide, "networking requirements")."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def check(file_system: Mapping[str, Plain]) -> None:
     if isinstance(size, int) and storage == "SSD" and kind != "SCRATCH_1" and size != SMALLEST_GIB and size % STEP_GIB:
         raise AwsError(
             "BadRequest",
-            f"StorageCapacity {size} is invalid for {kind} on SSD: {SMALLEST_GIB} GiB, or a multiple of {STEP_GIB} GiB.",
+            f"StorageCapacity {size} is invalid for {kind} on SSD: {SMALLEST_GIB} GiB, or a multiple of {STEP_GIB}.",
         )
     allowed = _THROUGHPUTS.get((str(kind), str(storage)))
     throughput = file_system.get("perUnitStorageThroughput")

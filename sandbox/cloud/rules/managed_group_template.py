@@ -1,6 +1,6 @@
 """What a managed node group's template may not hold, and what may not be said in both (facts/aws.md 2.1 and 7 #6).
 
-Source: botocore's text on ``LaunchTemplateSpecification``; EKS user guide "Customize managed nodes with launch templates".
+Source: botocore's text on ``LaunchTemplateSpecification``; EKS user guide "Customize managed nodes".
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ def check(group: Mapping[str, Plain], account: Account, _: Resource | None) -> N
     if reason and len(zones) > 1:
         raise AwsError(
             "InsufficientInstanceCapacity",
-            f"The node group has subnets in {', '.join(zones)}, but {reason} one availability zone. Give it one subnet.",
+            f"The node group has subnets in {', '.join(zones)}, but {reason} one availability zone. "
+            "Give it one subnet.",
         )
 
 

@@ -13,10 +13,9 @@ def check(group: Mapping[str, Plain]) -> None:
     scaling = group.get("scalingConfig")
     if not isinstance(scaling, Mapping):
         return
-    sizes = (scaling.get("minSize"), scaling.get("desiredSize"), scaling.get("maxSize"))
-    if not all(isinstance(size, int) for size in sizes):
+    least, desired, most = scaling.get("minSize"), scaling.get("desiredSize"), scaling.get("maxSize")
+    if not (isinstance(least, int) and isinstance(desired, int) and isinstance(most, int)):
         return
-    least, desired, most = sizes
     if least > desired:
         raise AwsError(
             "InvalidParameterException", f"Minimum capacity {least} can't be greater than desired size {desired}"

@@ -10,7 +10,9 @@ from sandbox.cloud.values import Plain
 
 def check(template: Mapping[str, Plain]) -> None:
     """Raise AwsError where both are there."""
-    if template.get("networkInterfaces") and (template.get("vpcSecurityGroupIds") or template.get("securityGroupNames")):
+    if template.get("networkInterfaces") and (
+        template.get("vpcSecurityGroupIds") or template.get("securityGroupNames")
+    ):
         raise AwsError(
             "InvalidParameterCombination",
             # AWS's words.

@@ -18,11 +18,11 @@ def check(subnet: Mapping[str, Plain], account: Account, old: Resource | None) -
     vpc = account.get(VPC, subnet["vpcId"])
     if vpc is None or not subnet.get("cidrBlock"):
         return
-    wanted = ipaddress.ip_network(subnet["cidrBlock"])
-    if not wanted.subnet_of(ipaddress.ip_network(vpc.inputs["cidrBlock"])):
+    wanted = ipaddress.IPv4Network(subnet["cidrBlock"])
+    if not wanted.subnet_of(ipaddress.IPv4Network(vpc.inputs["cidrBlock"])):
         raise AwsError("InvalidSubnet.Range", f"The CIDR '{wanted}' is invalid.")
     for other in account.of_type(SUBNET):
         if other == old or other.inputs["vpcId"] != subnet["vpcId"] or not other.inputs.get("cidrBlock"):
             continue
-        if wanted.overlaps(ipaddress.ip_network(other.inputs["cidrBlock"])):
+        if wanted.overlaps(ipaddress.IPv4Network(other.inputs["cidrBlock"])):
             raise AwsError("InvalidSubnet.Conflict", f"The CIDR '{wanted}' conflicts with another subnet")

@@ -66,6 +66,8 @@ def test_names(text: str, version: str, expected: list[str]) -> None:
 def test_the_fix_names_the_series_that_took_over() -> None:
     finding = found(NAME, server(), query("max(vllm:gpu_cache_usage_perc)"))[0]
     assert "write vllm:kv_cache_usage_perc" in finding.message
+    finding = found(NAME, server(), query("sum(vllm_num_requests_waiting)"))[0]
+    assert "with a colon: write vllm:num_requests_waiting" in finding.message
 
 
 def test_a_version_that_nobody_states_is_advised_on_what_is_gone() -> None:
@@ -131,13 +133,22 @@ def test_a_label_that_only_a_monitor_can_add() -> None:
     assert judge(LABELS, server(), wrong, pod_monitor(podTargetLabels=["app"])) == [VIOLATION]
     relabeled = pod_monitor(endpoint={"port": "http", "relabelings": [{"targetLabel": "app", "replacement": "chat"}]})
     assert judge(LABELS, server(), by_app, relabeled) == []
+    constant = pod_monitor(endpoint={"port": "http", "relabelings": [{"targetLabel": "app", "replacement": "all"}]})
+    assert judge(LABELS, server(), query('sum(vllm:num_requests_waiting{app="all"})'), constant) == []
+    for_another = pod_monitor(endpoint={"port": "http", "relabelings": [{"targetLabel": "team", "replacement": "ml"}]})
+    assert judge(LABELS, server(), by_app, for_another) == [VIOLATION]
     mapped = pod_monitor(endpoint={"port": "http", "relabelings": [{"action": "labelmap", "regex": "__meta_(.+)"}]})
     assert judge(LABELS, server(), by_app, mapped) == []
 
 
 def test_labels_of_other_series_and_servers_that_are_not_here() -> None:
     assert judge(LABELS, server(), query('sum(envoy_cluster_upstream_rq_active{app="chat"})')) == []
-    assert judge(LABELS, query('sum(vllm:num_requests_waiting{model_name="anything"})')) == []
+    assert judge(LABELS, query('sum(vllm:num_requests_waiting{model_name="any", namespace="any"})')) == []
+    nowhere = server()
+    del nowhere["metadata"]["namespace"]  # kubectl's -n decides
+    at_home = query('sum(vllm:num_requests_waiting{namespace="any"})')
+    del at_home["metadata"]["namespace"]
+    assert judge(LABELS, nowhere, at_home) == []
 
 
 @pytest.mark.parametrize(
@@ -149,6 +160,7 @@ def test_labels_of_other_series_and_servers_that_are_not_here() -> None:
         ("max(avg_over_time(vllm:kv_cache_usage_perc[2m])) or vector(0)", None, "0.85", [VIOLATION]),
         ("max(vllm:kv_cache_usage_perc)", "Value", "0.85", []),
         ("sum(vllm:kv_cache_usage_perc)", None, "0.75", []),
+        ("round(sum(vllm:kv_cache_usage_perc), 0.1)", None, "0.75", []),
         ("sum(vllm:kv_cache_usage_perc)", "Value", "0.75", [VIOLATION]),
         ("max(vllm:kv_cache_usage_perc)", "Value", "85", [VIOLATION]),
         ("max(vllm:kv_cache_usage_perc) * 100", "Value", "85", []),

@@ -34,11 +34,17 @@ def test_timeouts_of_a_route(timeouts: Any, verdict: str | None) -> None:
     assert judge(STREAM, route(timeouts), *TO_SERVER) == ([f"{verdict} {ROUTE}"] if verdict else [])
 
 
-def test_a_backend_that_is_not_here_is_judged_by_path_or_port() -> None:
+def test_a_backend_that_is_not_here_is_judged_by_hints() -> None:
     assert judge(STREAM, route({"request": "60s"})) == [f"violation {ROUTE}"]
-    assert judge(STREAM, route({"request": "60s"}, path="/", port=8000)) == [f"violation {ROUTE}"]
-    assert judge(STREAM, route({"request": "60s"}, path="/shop", port=80)) == [f"advice {ROUTE}"]
-    assert judge(STREAM, route({"request": "60s"}), *TO_WEB) == []
+    short = {"request": "60s"}
+    assert judge(STREAM, route(short, path="/", port=8000)) == [f"violation {ROUTE}"]
+    assert judge(STREAM, route(short, backend="api", path="/v1/chat/completions", port=80)) == [f"violation {ROUTE}"]
+    assert judge(STREAM, route(short, backend="vllm", path="/", port=80)) == [f"violation {ROUTE}"]
+    # One hint makes a model server possible, none makes it something else: many APIs have a /v1.
+    assert judge(STREAM, route(short, backend="api", path="/v1", port=80)) == [f"advice {ROUTE}"]
+    assert judge(STREAM, route(short, backend="api", path="/shop", port=80)) == []
+    assert judge(STREAM, route(backend="api", path="/shop", port=80)) == []
+    assert judge(STREAM, route(short), *TO_WEB) == []
 
 
 def test_an_inference_pool_is_a_model_server() -> None:
@@ -146,8 +152,16 @@ def test_the_load_balancers_idle_timeout(annotations: Object, verdict: str | Non
     assert judge(ALB, ingress(annotations), *TO_SERVER) == ([f"{verdict} {INGRESS}"] if verdict else [])
 
 
-def test_a_missing_timeout_is_advice_where_the_backend_is_not_known() -> None:
-    assert judge(ALB, ingress({})) == [f"advice {INGRESS}"]
+def test_a_missing_timeout_before_a_backend_that_is_not_here() -> None:
+    assert judge(ALB, ingress({})) == [f"violation {INGRESS}"]  # /v1, port 8000 and its name say what it is
+    other = ingress({})
+    backend = other["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
+    backend["name"] = "api"
+    backend["port"]["number"] = 80
+    assert judge(ALB, other) == [f"advice {INGRESS}"]
+    other["spec"]["rules"][0]["http"]["paths"][0]["path"] = "/"
+    assert judge(ALB, other) == []
+    assert judge(ALB, ingress({}), *TO_WEB) == []
 
 
 def test_ingresses_of_other_controllers_are_not_its_business() -> None:
