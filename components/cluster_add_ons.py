@@ -5,7 +5,8 @@ without them no node becomes Ready, and vpc-cni has no rights) and ``after nodes
 Inputs: which add-ons, the cluster's name. Outputs: ``add_ons``, to depend on. Creates: an ``aws.eks.Addon`` each, and a
 role where the add-on calls AWS. Raises: UnknownFactError for an add-on without a pinned version.
 Replacement: the add-on's name. An update keeps what somebody configured beside us only where we say nothing
-(``OVERWRITE``: the program is the truth).
+(``OVERWRITE``: the program is the truth). Deleted one by one, after the nodes, although they would go with the cluster:
+where the cluster's own deletion fails or is refused, add-ons that were only forgotten would block the next ``up``.
 """
 
 from __future__ import annotations
@@ -94,19 +95,17 @@ class ClusterAddOns(pulumi.ComponentResource):
         add_ons: Sequence[AddOn],
         *,
         cluster_name: pulumi.Input[str],
-        cluster: pulumi.Resource,
         region: str,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(TYPE, name, {"add_ons": [add_on.name for add_on in add_ons]}, opts)
         self._name = name
         self._partition = partition(region)
-        self.add_ons = [self._add_on(add_on, cluster_name, cluster) for add_on in add_ons]
+        self.add_ons = [self._add_on(add_on, cluster_name) for add_on in add_ons]
         self.register_outputs({})
 
-    def _add_on(self, add_on: AddOn, cluster_name: pulumi.Input[str], cluster: pulumi.Resource) -> aws.eks.Addon:
-        # Gone with the cluster: no use in taking the network from under pods that are still going away.
-        opts = pulumi.ResourceOptions(parent=self, deleted_with=cluster)
+    def _add_on(self, add_on: AddOn, cluster_name: pulumi.Input[str]) -> aws.eks.Addon:
+        opts = pulumi.ResourceOptions(parent=self)
         body = add_on_body(add_on)
         if add_on.service_account:
             role, rights = self._role(add_on)

@@ -1,8 +1,8 @@
 """The EKS control plane: ``pulumi_eks.Cluster`` with everything switched off that we own ourselves.
 
 Inputs: the stack's ``cluster.eks`` section, the Kubernetes version to run (not below what is there), subnets. Outputs:
-``name``, ``kubeconfig`` (JSON; it calls ``aws eks get-token`` and holds no credential), ``security_group_id`` (the one
-that EKS makes: it belongs on every node's primary interface), ``ready`` (what to depend on).
+``name``, ``kubeconfig`` (JSON; it calls ``aws eks get-token`` and holds no credential) and ``security_group_id`` (the
+one that EKS makes: it belongs on every node's primary interface).
 Creates: a KMS key with alias, the log group, and the component's children: the cluster, its role, an access entry with
 its policy for each entry of ``access``.
 Switched off, with why (facts/aws.md 9.1 and 11): the default node group and its security groups (ours carry EFA and
@@ -57,13 +57,23 @@ def endpoint_access(args: EksClusterArgs) -> dict[str, Any]:
     return found
 
 
+def protect_control_plane(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+    """Protects the cluster itself among the component's children.
+
+    ``protect`` on the component would reach them all: no access entry could be taken back without unprotecting.
+    """
+    if args.type_ != "aws:eks/cluster:Cluster":
+        return None
+    protected = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(protect=True))
+    return pulumi.ResourceTransformResult(args.props, protected)
+
+
 class EksCluster(pulumi.ComponentResource):
     """See the module's text."""
 
     name: pulumi.Output[str]
     kubeconfig: pulumi.Output[str]
     security_group_id: pulumi.Output[str]
-    ready: pulumi.Resource
 
     def __init__(
         self,
@@ -115,11 +125,12 @@ class EksCluster(pulumi.ComponentResource):
             use_default_vpc_cni=True,  # "the default", that is none of the component's own
             kube_proxy_addon_options={"enabled": False},
             coredns_addon_options={"enabled": False},
-            opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=[logs])),
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=[logs], transforms=[protect_control_plane] if protect else []
+            ),
         )
         made = cluster.eks_cluster
         self.name = made.apply(lambda resource: resource.name)
         self.security_group_id = made.apply(lambda resource: resource.vpc_config.cluster_security_group_id)
         self.kubeconfig = cluster.kubeconfig_json
-        self.ready = cluster
         self.register_outputs({"name": self.name, "security_group_id": self.security_group_id})

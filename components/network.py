@@ -1,7 +1,7 @@
 """The VPC: public, private and GPU subnets, NAT, endpoints, and the security group of EFA.
 
-Inputs: the stack's ``network`` section, the zones of its GPU groups, the cluster's name and region. Outputs: ``vpc_id``,
-``public_subnet_ids`` and ``private_subnet_ids`` in the order of ``zones``, ``gpu_subnet_ids`` and
+Inputs: the stack's ``network`` section, the zones of its GPU groups, the cluster's name and region. Outputs:
+``vpc_id``, ``public_subnet_ids`` and ``private_subnet_ids`` in the order of ``zones``, ``gpu_subnet_ids`` and
 ``private_subnet_ids_by_zone`` by zone id, ``efa_security_group_id``.
 Creates: VPC, its default security group (emptied), internet gateway, subnets, NAT gateways (one, or one a zone), route
 tables, the S3 gateway endpoint, interface endpoints and flow logs by choice, one security group for EFA.

@@ -10,7 +10,7 @@ ROOT = (0, 0)
 def cache_owner(settings: StackSettings) -> tuple[int, int]:
     """uid and gid of the servers that don't run as root (root can write anywhere); root where all do."""
     for server in settings.model_servers:
-        version = server.version
-        if version.run_as_user is not None:
-            return version.run_as_user, version.run_as_group or version.run_as_user
+        user, group = server.version.run_as_user, server.version.run_as_group
+        if user is not None:
+            return user, user if group is None else group
     return ROOT

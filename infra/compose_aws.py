@@ -67,9 +67,7 @@ def compose_aws(
         protect=settings.protect,
         opts=on_aws,
     )
-    networking = ClusterAddOns(
-        "networking", BEFORE_NODES, cluster_name=cluster.name, cluster=cluster.ready, region=region, opts=on_aws
-    )
+    networking = ClusterAddOns("networking", BEFORE_NODES, cluster_name=cluster.name, region=region, opts=on_aws)
     role = NodeRole("nodes", region=region, opts=on_aws)
     before_nodes = [*network.routes, *networking.add_ons, *role.rights]
     system = SystemNodeGroup(
@@ -85,7 +83,6 @@ def compose_aws(
         "services",
         after_nodes(settings.model_cache.kind),
         cluster_name=cluster.name,
-        cluster=cluster.ready,
         region=region,
         opts=pulumi.ResourceOptions.merge(on_aws, pulumi.ResourceOptions(depends_on=[system.group])),
     )

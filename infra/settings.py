@@ -73,8 +73,10 @@ class StackSettings(Args):
     monitoring: MonitoringSettings = MonitoringSettings()
     model_servers: Annotated[tuple[ModelServerArgs, ...], NotEmpty]
     protect: bool = False
-    """Refuse to delete what is stateful or slow to get back: VPC, KMS key, cluster, file system, claim. Twice: the engine
-    refuses, and EKS does (its deletion protection)."""
+    """Refuse to delete what is stateful or slow to get back: VPC, KMS key, cluster, file system, claim.
+
+    Twice: the engine refuses, and EKS does (its deletion protection).
+    """
 
     def node_group(self, name: str) -> NodeGroupArgs:
         """The node group called ``name``; ``KeyError`` where there is none (``checks`` has said so before)."""

@@ -23,7 +23,9 @@ NEXT_BLOCK = BLOCK | {
 }
 
 
-def node_group(instance_type: str = "p5.48xlarge", capacity: dict[str, Any] | None = None, **more: Any) -> NodeGroupArgs:
+def node_group(
+    instance_type: str = "p5.48xlarge", capacity: dict[str, Any] | None = None, **more: Any
+) -> NodeGroupArgs:
     """An entry as a stack file would give it."""
     entry = {"name": "p5", "instance_type": instance_type, "count": 2, "capacity": capacity or ODCR, **more}
     return NodeGroupArgs.model_validate_json(json.dumps(entry), strict=True)

@@ -22,7 +22,13 @@ from tests.program_recorder import NOW
 GPU_TYPES = sorted(name for name, row in instance_types().items() if row.gpus)
 EFA_TYPES = [name for name in GPU_TYPES if efa_policies(name)]
 # What EKS refuses in a managed group's template (botocore, LaunchTemplateSpecification).
-FORBIDDEN = {"iam_instance_profile", "hibernation_options", "vpc_security_group_ids", "security_group_names", "image_id"}
+FORBIDDEN = {
+    "iam_instance_profile",
+    "hibernation_options",
+    "vpc_security_group_ids",
+    "security_group_names",
+    "image_id",
+}
 
 
 def body(args: NodeGroupArgs) -> dict[str, Any]:

@@ -19,7 +19,10 @@ zone_sets = st.sets(st.sampled_from([f"use1-az{number}" for number in range(1, 7
 
 def test_subnets_of_production(golden: Callable[[str, Any], None]) -> None:
     planned = plan_subnets("10.0.0.0/16", ["use1-az2", "use1-az4", "use1-az6"], ["use1-az4"])
-    golden("aws/subnets.yaml", {subnet.name: {"cidr": subnet.cidr, "tags": subnet_tags(subnet, "prod")} for subnet in planned})
+    golden(
+        "aws/subnets.yaml",
+        {subnet.name: {"cidr": subnet.cidr, "tags": subnet_tags(subnet, "prod")} for subnet in planned},
+    )
 
 
 @given(prefix=prefixes, zones=zone_sets, gpu_zones=zone_sets)

@@ -59,7 +59,11 @@ def test_the_stacks_are_right(stack: str) -> None:
         (eks(public_access="0.0.0.0/0"), "cluster.eks.public_access", "0.0.0.0/0 on purpose"),
         (eks(public_access_cidrs=["10.0.0.1/8"]), "cluster.eks.public_access_cidrs[0]", "no IPv4 network"),
         (eks(version="1.35"), "cluster.eks.version", "unknown key"),
-        (eks(access=[{"name": "a", "principal_arn": "arn:aws:sts::1:x"}]), "cluster.eks.access[0].principal_arn", "ARN"),
+        (
+            eks(access=[{"name": "a", "principal_arn": "arn:aws:sts::1:x"}]),
+            "cluster.eks.access[0].principal_arn",
+            "ARN",
+        ),
         (eks(log_retention_days=31), "cluster.eks.log_retention_days", "30"),
         (lambda c: c["cluster"].update(existing={"kubeconfig": "k"}), "cluster", "exactly one of existing and eks"),
         (lambda c: c.update(cluster={}), "cluster", "exactly one of existing and eks"),
@@ -135,7 +139,10 @@ def test_blocks_in_two_zones_need_a_zone_for_the_file_system() -> None:
         config["model_cache"].pop("fsx")
 
     assert problems(change) == [
-        ("model_cache.fsx.zone", "the GPU groups are in use1-az6, use1-az4, and FSx for Lustre is in one zone: say which")
+        (
+            "model_cache.fsx.zone",
+            "the GPU groups are in use1-az6, use1-az4, and FSx for Lustre is in one zone: say which",
+        )
     ]
 
 
@@ -196,7 +203,9 @@ anything = st.recursive(
 )
 
 
-@given(name=st.sampled_from(["aws", "network", "cluster", "node_groups", "system_nodes", "model_cache"]), value=anything)
+@given(
+    name=st.sampled_from(["aws", "network", "cluster", "node_groups", "system_nodes", "model_cache"]), value=anything
+)
 def test_no_value_of_a_section_is_a_traceback(name: str, value: Any) -> None:
     problems(lambda config: config.update({name: value}))
 
