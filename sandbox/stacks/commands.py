@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from sandbox.control_plane import Sandbox
-from sandbox.stacks import runs
+from sandbox.stacks import real_runs, runs
 from sandbox.stacks.summary import closing_summary
 from sandbox.stacks.workspace import Workspace
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 Stack = Annotated[str, typer.Option(help="The stack: stacks/Pulumi.<stack>.yaml.")]
+RealVerb = Literal["preview", "up", "refresh", "destroy"]
 Say = Callable[[str], None]
 
 
@@ -42,6 +43,16 @@ def add_stack_commands(application: typer.Typer, say: Say) -> None:
     def destroy(context: typer.Context, stack: Stack = "sandbox") -> None:
         """Delete every resource of the stack; the sandbox itself stays up."""
         runs.destroy(*_surroundings(stack, say), say, context.args)
+
+    @application.command("on-aws", context_settings=_PASS_ON)
+    def on_aws(
+        context: typer.Context,
+        verb: Annotated[RealVerb, typer.Argument(help="What to do.")],
+        stack: Annotated[str, typer.Option(help="The stack: stacks/Pulumi.<stack>.yaml.")],
+    ) -> None:
+        """Run a stack against AWS itself, with real credentials and the official plugins: no sandbox, no stand-in."""
+        sandbox, workspace = _surroundings(stack, say)
+        real_runs.run(verb, stack, workspace.config(), sandbox.folder, context.args)
 
     @application.command(context_settings=_PASS_ON)
     def pulumi(context: typer.Context, stack: Stack = "sandbox") -> None:
