@@ -29,18 +29,12 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
             )
             sure = len(without) == len(candidates) and dtype != _DOUBTFUL
             yield violation(message, *place) if sure else advice(message, *place)
-        elif candidates and not server.is_set("calculate_kv_scales"):
-            yield advice(
-                f"--kv-cache-dtype {dtype} halves the cache; some models lose accuracy without calibrated scales: "
-                "compare an evaluation with auto before it serves users (vllm #11906).",
-                *place,
-            )
 
 
 RULE = Rule(
     name="kv-dtype-gpu",
     title="The KV cache's dtype is native to the GPU",
-    source="vllm #26431, #35720, #11906",
+    source="vllm #26431, #35720",
     fix="Set --kv-cache-dtype auto on Ampere and older GPUs.",
     applies_to=POD_OWNERS,
     check=check,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
 
 from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, advice, violation
 from policies.unknowns import NotDecidedError, at, number, text
@@ -34,14 +36,14 @@ def _wanted(workload: Resource, resources: ResourceSet) -> int:
     return replica_range(workload, resources)[0] * gpus_per_replica(workload)
 
 
-def _gpus_of_the_others(resource: Resource, resources: ResourceSet) -> int:
+@lru_cache(maxsize=8)
+def _gpus_of_all(resources: ResourceSet) -> int:
+    """GPUs of every workload that stays, once for all of a set; what is not known is left out, since it can only add."""
     total = 0
-    for other in resources.of(*POD_OWNERS):
-        if other is not resource and other.group_kind not in ("Job.batch", "CronJob.batch", "DaemonSet.apps"):
-            try:
-                total += _wanted(other, resources)
-            except NotDecidedError:
-                continue  # the others can only add: what is known already decides, or doesn't
+    for workload in resources.of(*POD_OWNERS):
+        if workload.group_kind not in ("Job.batch", "CronJob.batch", "DaemonSet.apps"):
+            with suppress(NotDecidedError):
+                total += _wanted(workload, resources)
     return total
 
 
@@ -50,7 +52,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
     gpus = gpus_per_replica(resource)
     if gpus == 0:
         return
-    replicas = max(_wanted(resource, resources) // gpus, 1)
+    wanted = _wanted(resource, resources)
+    replicas = max(wanted // gpus, 1)
     surge, unavailable = _surge_and_unavailable(resource, replicas)
     if unavailable > 0 or surge == 0:
         return
@@ -64,7 +67,8 @@ def check(resource: Resource, resources: ResourceSet, _parameters: Parameters) -
             *place,
         )
         return
-    needed = (replicas + 1) * gpus + _gpus_of_the_others(resource, resources)
+    others = _gpus_of_all(resources) - wanted
+    needed = (replicas + 1) * gpus + others
     if needed > cluster_gpus:
         yield violation(
             f"an update of {resource.label} starts a new pod of {gpus} GPUs first, which makes {needed}; the "

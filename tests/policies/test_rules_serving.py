@@ -104,8 +104,8 @@ def test_prefix_caching_is_advised_where_the_version_leaves_it_off() -> None:
         ("fp8", "g5.2xlarge", "violation"),
         ("fp8_e4m3", "p4d.24xlarge", "violation"),
         ("fp8_e5m2", "g5.2xlarge", "advice"),
-        ("fp8", "g6.2xlarge", "advice"),
-        ("fp8", "p5.48xlarge", "advice"),
+        ("fp8", "g6.2xlarge", "pass"),
+        ("fp8", "p5.48xlarge", "pass"),
         ("auto", "g5.2xlarge", "pass"),
         ("fp8", None, "pass"),
         ("fp8", "m7i.large", "pass"),
@@ -113,6 +113,21 @@ def test_prefix_caching_is_advised_where_the_version_leaves_it_off() -> None:
 )
 def test_kv_dtype_gpu(dtype: str, node: str | None, expected: str) -> None:
     assert verdict("kv-dtype-gpu", served("m", f"--kv-cache-dtype={dtype}", node=node)) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "node", "expected"),
+    [
+        (["--kv-cache-dtype=fp8"], "p5.48xlarge", "advice"),
+        (["--kv-cache-dtype", "fp8_e4m3"], "g6.2xlarge", "advice"),
+        (["--kv-cache-dtype=fp8", "--calculate-kv-scales"], "p5.48xlarge", "pass"),
+        (["--kv-cache-dtype=auto"], "p5.48xlarge", "pass"),
+        (["--kv-cache-dtype=fp8"], "g5.2xlarge", "pass"),
+        (["--kv-cache-dtype=fp8"], None, "pass"),
+    ],
+)
+def test_fp8_kv_accuracy(arguments: list[str], node: str | None, expected: str) -> None:
+    assert verdict("fp8-kv-accuracy", served("m", *arguments, node=node)) == expected
 
 
 def test_kv_dtype_gpu_waits_for_the_node_and_leaves_amd_alone() -> None:
