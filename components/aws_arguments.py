@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, StringConstraints
 
+_DIRECTIONS = {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
+
 
 def _pattern(pattern: str, wanted: str) -> AfterValidator:
-    import re
-
     compiled = re.compile(pattern)
 
     def check(value: str) -> str:
@@ -71,6 +72,3 @@ def zone_prefix(region: str) -> str:
     area, *words, number = region.split("-")
     short = "".join(_DIRECTIONS.get(word, word[0]) for word in words)
     return f"{area}{short}{number}"
-
-
-_DIRECTIONS = {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}

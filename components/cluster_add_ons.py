@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
@@ -22,9 +22,9 @@ import pulumi_aws as aws
 from catalog.eks_pins import eks_pins
 from components import iam_documents
 from components.aws_arguments import partition
+from components.model_cache_args import CacheKind
 
 TYPE: Final = "gpu-inference:index:ClusterAddOns"
-Cache = Literal["fsx", "efs", "node_local", "storage_class"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ _CACHE_DRIVERS: Final[dict[str, AddOn]] = {
 }
 
 
-def after_nodes(cache: Cache) -> tuple[AddOn, ...]:
+def after_nodes(cache: CacheKind) -> tuple[AddOn, ...]:
     """The add-ons that need a node, with the CSI driver of the model cache."""
     return _AFTER_NODES + ((_CACHE_DRIVERS[cache],) if cache in _CACHE_DRIVERS else ())
 

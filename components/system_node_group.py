@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 from catalog.eks_pins import eks_pins
 from components.arguments import Args, NotEmpty
 from components.launch_template import encrypted_disk, metadata_options
+from components.node_labels import NODE_GROUP_LABEL
 
 TYPE: Final = "gpu-inference:index:SystemNodeGroup"
 NAME: Final = "system"
@@ -62,7 +63,7 @@ def system_group_body(args: SystemNodesArgs) -> dict[str, Any]:
         "instance_types": list(args.instance_types),
         "scaling_config": {"min_size": args.count, "desired_size": args.count, "max_size": args.max_count},
         "update_config": {"max_unavailable": 1},
-        "labels": {"gpu-inference/node-group": NAME},
+        "labels": {NODE_GROUP_LABEL: NAME},
     }
 
 

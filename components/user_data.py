@@ -14,6 +14,10 @@ from catalog.instance_types import InstanceType
 BOUNDARY: Final = "gpu-inference"
 # One interface of card 0 is EFA-only and gives pods no address; nodeadm doesn't know (facts/aws.md 2.1).
 MAX_PODS_EXPRESSION: Final = "((default_enis - 1) * (ips_per_eni - 1)) + 2"
+# EKS user guide, "Choosing an instance type": a managed group allows no more pods, by the type's vCPUs.
+MOST_PODS: Final = 110
+MOST_PODS_LARGE: Final = 250
+LARGE_VCPUS: Final = 30
 # Bottlerocket sets no huge pages aside, which EFA's driver wants (facts/aws.md 2.4).
 BOTTLEROCKET_HUGE_PAGES: Final = 3000
 
@@ -24,9 +28,10 @@ def takes_a_pod_interface(instance: InstanceType) -> bool:
 
 
 def maximum_pods(instance: InstanceType) -> int:
-    """``MAX_PODS_EXPRESSION`` for a type: 51 on p5.48xlarge. Where card 0 is free: nodeadm's own number."""
+    """``MAX_PODS_EXPRESSION`` for a type: 51 on p5.48xlarge; never above what EKS advises for its vCPUs."""
     interfaces = instance.enis_on_card_zero - (1 if takes_a_pod_interface(instance) else 0)
-    return interfaces * (instance.ips_per_eni - 1) + 2
+    advised = MOST_PODS_LARGE if instance.vcpus >= LARGE_VCPUS else MOST_PODS
+    return min(interfaces * (instance.ips_per_eni - 1) + 2, advised)
 
 
 def nodeadm_user_data(instance: InstanceType) -> str:

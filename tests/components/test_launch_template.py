@@ -15,7 +15,7 @@ from catalog.instance_types import instance_types
 from components.launch_template import launch_template_body
 from components.node_group_args import NodeGroupArgs
 from components.node_group_plan import plan_node_groups
-from components.user_data import maximum_pods, nodeadm_user_data
+from components.user_data import bottlerocket_user_data, maximum_pods, nodeadm_user_data
 from tests.aws_groups import ODCR, ON_DEMAND, blocks, node_group
 from tests.program_recorder import NOW
 
@@ -109,7 +109,7 @@ def test_a_block_never_has_a_placement_group_and_a_reservation_only_its_own() ->
 
 
 @pytest.mark.parametrize(
-    ("name", "pods"), [("p5.48xlarge", 51), ("p5en.48xlarge", 149), ("p6-b300.48xlarge", 198), ("p4d.24xlarge", 688)]
+    ("name", "pods"), [("p5.48xlarge", 51), ("p5en.48xlarge", 149), ("p6-b300.48xlarge", 198), ("p4d.24xlarge", 250)]
 )
 def test_pods_count_only_interfaces_that_give_addresses(name: str, pods: int) -> None:
     assert maximum_pods(instance_types()[name]) == pods
@@ -127,6 +127,14 @@ def test_user_data_of_al2023_is_a_node_config(name: str) -> None:
     row = instance_types()[name]
     limited = "maxPodsExpression" in config["spec"].get("kubelet", {})
     assert limited == (row.efa_interfaces > 0 and row.efa_on_card_zero)
+
+
+@pytest.mark.parametrize("ami", ["al2023", "bottlerocket"])
+def test_user_data(ami: str, golden: Callable[[str, Any], None]) -> None:
+    """With EFA on card 0, with an ENA alone there, and with neither EFA nor a limit of its own."""
+    write = {"al2023": nodeadm_user_data, "bottlerocket": bottlerocket_user_data}[ami]
+    names = ["p5.48xlarge", "p6-b300.48xlarge", "g5.2xlarge"]
+    golden(f"aws/user-data-{ami}.yaml", {name: write(instance_types()[name]).splitlines() for name in names})
 
 
 def test_user_data_of_bottlerocket_is_toml() -> None:

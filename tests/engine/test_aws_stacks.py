@@ -135,16 +135,29 @@ def test_destroy_takes_workloads_before_the_cluster(runs: StackRuns, up: Run) ->
     assert runs.run("up", runs.stack_file(of_stack("sandbox"))).code == 0  # for the tests that follow
 
 
-@pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
+@pytest.mark.parametrize("stack", ["dev", "staging"])
 def test_another_stack_comes_up_and_goes(runs: StackRuns, stack: str) -> None:
-    def unprotected(config: Config) -> None:
-        config.pop("gpu-inference:protect", None)
-        config["gpu-inference:cluster"]["eks"]["deletion_protection"] = False
-
-    file = runs.stack_file(of_stack(stack, unprotected))
+    file = runs.stack_file(of_stack(stack))
     assert runs.run("destroy", file).code == 0
     created = runs.run("up", file)
     assert created.code == 0, created.text
-    assert [group.outputs["status"] for group in of_type(runs, GROUP)] == ["ACTIVE", "ACTIVE"]
-    assert runs.run("up", file).steps() == {}
+    assert {group.outputs["status"] for group in of_type(runs, GROUP)} == {"ACTIVE"}
     assert runs.run("destroy", file).code == 0
+
+
+def test_prod_goes_only_after_an_explicit_unprotect(runs: StackRuns) -> None:
+    file = runs.stack_file(of_stack("prod"))
+    assert runs.run("destroy", file).code == 0
+    created = runs.run("up", file)
+    assert created.code == 0, created.text
+    refused = runs.run("destroy", file)
+    assert refused.code != 0
+    assert "protect" in refused.text
+    assert "model-cache" in refused.text
+    assert of_type(runs, CLUSTER)
+
+    unprotected = runs.stack_file(of_stack("prod", lambda config: config.update({"gpu-inference:protect": False})))
+    assert runs.run("up", unprotected).code == 0
+    gone = runs.run("destroy", unprotected)
+    assert gone.code == 0, gone.text
+    assert Account(runs.folder / "pulumi" / "account.sqlite").everything() == []
