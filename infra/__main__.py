@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pulumi
 
+from infra.admission import AdmissionPlan, levels, plan_admission
 from infra.checks import check
 from infra.cluster_reachability import unreachable_reason
 from infra.notices import notices
 from infra.program import compose
 from infra.settings import ExistingCluster, SettingsError, StackSettings, parse_settings, stack_file
+from policies.configuration import ConfigurationError
 from toolchain.installed import crd_files
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +45,23 @@ def read_settings(stack: str) -> StackSettings:
     return settings
 
 
+def admission_plan(settings: StackSettings, stack: str) -> AdmissionPlan | None:
+    """What enforces the stack's ``admission`` section, or None where it is off; says which exceptions have expired.
+
+    Raises:
+        ConfigurationError: the environment's levels are wrong.
+    """
+    if not settings.admission.enabled:
+        return None
+    plan = plan_admission(settings, levels(stack), datetime.date.today())
+    for item in plan.expired:
+        pulumi.log.warn(
+            f"{stack_file(stack)}: gpu-inference:admission.exceptions: {item.rule} for {item.object} in "
+            f"{item.namespace} ended on {item.until} and excuses nothing: fix the object, or argue a new date"
+        )
+    return plan
+
+
 def main() -> None:
     """Run the program.
 
@@ -52,14 +71,15 @@ def main() -> None:
     stack = pulumi.get_stack()
     try:
         settings = read_settings(stack)
-    except SettingsError as error:
+        admission = admission_plan(settings, stack)
+    except (SettingsError, ConfigurationError) as error:
         raise pulumi.RunError(str(error)) from None
     now = datetime.datetime.now(datetime.UTC)
     for notice in notices(settings, now):
         pulumi.log.warn(notice)
     existing = settings.cluster.existing
     kubeconfig = reachable_kubeconfig(existing, stack) if existing else None
-    compose(settings, stack, definition_files(), kubeconfig=kubeconfig, now=now)
+    compose(settings, stack, definition_files(), kubeconfig=kubeconfig, admission=admission, now=now)
 
 
 def reachable_kubeconfig(existing: ExistingCluster, stack: str) -> Path:

@@ -112,6 +112,8 @@ def compose_aws(
         # Without an identifier of its own a changed kubeconfig would look like another cluster: everything replaced.
         cluster_identifier=cluster_identifier,
         enable_server_side_apply=True,
+        # Else a changed ConfigMap is deleted and created: admission refuses everything in between.
+        enable_config_map_mutable=True,
     )
     StorageClasses("storage", opts=pulumi.ResourceOptions(providers=[in_cluster]))
     return ClusterParts(

@@ -21,6 +21,8 @@ def compose_existing(
         context=existing.context,
         cluster_identifier=cluster_identifier,
         enable_server_side_apply=True,
+        # Else a changed ConfigMap is deleted and created: admission refuses everything in between.
+        enable_config_map_mutable=True,
     )
     source = node_local_source() if settings.model_cache.kind == "node_local" else None
     return ClusterParts(provider, str(kubeconfig), cache_source=source)

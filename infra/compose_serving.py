@@ -8,6 +8,7 @@ from typing import Any
 
 import pulumi
 
+from components.admission_policies import AdmissionPolicies
 from components.autoscaler import Autoscaler
 from components.custom_resource_definitions import CustomResourceDefinitions
 from components.external_secrets import ExternalSecrets
@@ -16,24 +17,43 @@ from components.model_cache_owner import ModelCacheOwner
 from components.model_server import ModelServer
 from components.serving_namespace import ServingNamespace
 from components.weights_prefetch import WeightsPrefetch
+from infra.admission import AdmissionPlan
 from infra.cache_owner import ROOT, cache_owner
 from infra.cluster_parts import ClusterParts
 from infra.cost import gpus, usd_per_hour
 from infra.node_capacity import maximum_replicas
 from infra.plans import DecidedModelServer, plan
 from infra.settings import StackSettings
+from policies.admission.objects import NAMESPACE_LABEL
 
 # Kinds of cache that one Job fills for all: a node's own disks are filled by the first server on each node.
 _SHARED_CACHES = ("fsx", "efs", "storage_class")
 
 
-def compose_serving(settings: StackSettings, cluster: ClusterParts, definition_files: Sequence[Path]) -> None:
+def compose_serving(
+    settings: StackSettings,
+    cluster: ClusterParts,
+    definition_files: Sequence[Path],
+    admission: AdmissionPlan | None,
+) -> None:
     """Declare the Kubernetes objects of the stack and export its outputs."""
     on_cluster = pulumi.ResourceOptions(providers=[cluster.provider])
     definitions = CustomResourceDefinitions("crds", definition_files, opts=on_cluster)
-    namespace = ServingNamespace("namespace", settings.namespace, opts=on_cluster)
-    before_servers = [namespace, *_secrets(settings, cluster, namespace)]
-    before_servers += _cache(settings, cluster, on_cluster, namespace)
+    labels = dict([NAMESPACE_LABEL]) if admission else {}
+    namespace = ServingNamespace("namespace", settings.namespace, labels=labels, opts=on_cluster)
+    before_workloads: list[pulumi.Resource] = [namespace]
+    if admission:
+        before_workloads.append(
+            AdmissionPolicies(
+                "admission",
+                settings.admission,
+                exceptions=admission.exceptions,
+                policies=admission.policies,
+                opts=on_cluster,
+            )
+        )
+    before_servers = [*before_workloads, *_secrets(settings, cluster, namespace)]
+    before_servers += _cache(settings, cluster, on_cluster, before_workloads)
 
     endpoints: dict[str, pulumi.Output[str]] = {}
     models: dict[str, dict[str, Any]] = {}
@@ -89,7 +109,10 @@ def _secrets(settings: StackSettings, cluster: ClusterParts, namespace: pulumi.R
 
 
 def _cache(
-    settings: StackSettings, cluster: ClusterParts, on_cluster: pulumi.ResourceOptions, namespace: pulumi.Resource
+    settings: StackSettings,
+    cluster: ClusterParts,
+    on_cluster: pulumi.ResourceOptions,
+    before: Sequence[pulumi.Resource],
 ) -> list[pulumi.Resource]:
     """The claim, and its files' owner; what must be there before anybody uses it."""
     args = settings.model_cache
@@ -99,7 +122,7 @@ def _cache(
         namespace=settings.namespace.name,
         source=cluster.cache_source,
         protect=settings.protect,
-        opts=_after(on_cluster, [namespace, *cluster.cache_ready]),
+        opts=_after(on_cluster, [*before, *cluster.cache_ready]),
     )
     owner = cache_owner(settings)
     if owner == ROOT:

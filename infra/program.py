@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Sequence
 from pathlib import Path
 
+from infra.admission import AdmissionPlan
 from infra.compose_aws import compose_aws
 from infra.compose_existing import compose_existing
 from infra.compose_serving import compose_serving
@@ -18,11 +19,13 @@ def compose(
     definition_files: Sequence[Path],
     *,
     kubeconfig: Path | None,
+    admission: AdmissionPlan | None,
     now: datetime.datetime,
 ) -> None:
     """Declare every resource of the stack and export its outputs.
 
     ``kubeconfig`` is the path of an existing cluster's, resolved; None where the program makes the cluster.
+    ``admission`` is None where the stack has none.
     """
     identifier = f"gpu-inference-{stack}"
     if settings.cluster.eks is not None:
@@ -31,4 +34,4 @@ def compose(
         assert settings.cluster.existing is not None
         assert kubeconfig is not None
         cluster = compose_existing(settings, settings.cluster.existing, kubeconfig, identifier)
-    compose_serving(settings, cluster, definition_files)
+    compose_serving(settings, cluster, definition_files, admission)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ValidationError, model_validator
 
+from components.admission_policies import AdmissionPoliciesArgs
 from components.arguments import Args, NotEmpty
 from components.eks_cluster_args import EksClusterArgs
 from components.external_secrets import ExternalSecretArgs
@@ -67,6 +68,7 @@ class StackSettings(Args):
     """Nodes without GPUs of an EKS cluster of our own; None: the defaults."""
     node_groups: Annotated[tuple[NodeGroupArgs, ...], NotEmpty]
     namespace: ServingNamespaceArgs = ServingNamespaceArgs()
+    admission: AdmissionPoliciesArgs = AdmissionPoliciesArgs()
     model_cache: ModelCacheArgs
     external_secrets: tuple[ExternalSecretArgs, ...] = ()
     """Kubernetes Secrets that come from AWS Secrets Manager; others must be there already."""

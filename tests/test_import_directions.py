@@ -15,8 +15,9 @@ MAY_IMPORT = {
     "sizing": {"catalog"},
     "components": {"catalog", "sizing"},
     "policies": {"catalog", "sizing"},
+    "report": {"catalog"},
     "sandbox": {"catalog", "toolchain"},
-    "infra": {"catalog", "sizing", "components", "toolchain"},
+    "infra": {"catalog", "sizing", "components", "policies", "toolchain"},
 }
 ROOMS = {*MAY_IMPORT, "tests"}
 
