@@ -41,9 +41,9 @@ def compose_serving(
     definitions = CustomResourceDefinitions("crds", definition_files, opts=on_cluster)
     labels = dict([NAMESPACE_LABEL]) if admission else {}
     namespace = ServingNamespace("namespace", settings.namespace, labels=labels, opts=on_cluster)
-    before_servers = [namespace, *_admission(settings, on_cluster, admission)]
-    before_servers += _secrets(settings, cluster, namespace)
-    before_servers += _cache(settings, cluster, on_cluster, namespace)
+    before_workloads = [namespace, *_admission(settings, on_cluster, admission)]
+    before_servers = [*before_workloads, *_secrets(settings, cluster, namespace)]
+    before_servers += _cache(settings, cluster, on_cluster, before_workloads)
 
     endpoints: dict[str, pulumi.Output[str]] = {}
     models: dict[str, dict[str, Any]] = {}
@@ -115,7 +115,10 @@ def _secrets(settings: StackSettings, cluster: ClusterParts, namespace: pulumi.R
 
 
 def _cache(
-    settings: StackSettings, cluster: ClusterParts, on_cluster: pulumi.ResourceOptions, namespace: pulumi.Resource
+    settings: StackSettings,
+    cluster: ClusterParts,
+    on_cluster: pulumi.ResourceOptions,
+    before: Sequence[pulumi.Resource],
 ) -> list[pulumi.Resource]:
     """The claim, and its files' owner; what must be there before anybody uses it."""
     args = settings.model_cache
@@ -125,7 +128,7 @@ def _cache(
         namespace=settings.namespace.name,
         source=cluster.cache_source,
         protect=settings.protect,
-        opts=_after(on_cluster, [namespace, *cluster.cache_ready]),
+        opts=_after(on_cluster, [*before, *cluster.cache_ready]),
     )
     owner = cache_owner(settings)
     if owner == ROOT:

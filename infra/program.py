@@ -19,6 +19,7 @@ def compose(
     definition_files: Sequence[Path],
     *,
     kubeconfig: Path | None,
+    admission: AdmissionPlan | None,
     now: datetime.datetime,
     admission: AdmissionPlan | None = None,
 ) -> None:

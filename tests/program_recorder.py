@@ -99,7 +99,7 @@ def record(
 
     @pulumi.runtime.test
     def program() -> None:
-        compose(settings, stack, [], kubeconfig=None, now=now)
+        compose(settings, stack, [], kubeconfig=None, admission=None, now=now)
 
     program()
     return recorder
