@@ -30,7 +30,7 @@ _MENTIONS_VLLM = r"(?i)(^|/)[^/@]*vllm[^/@]*(@.*)?$"
 _STOCK_VLLM = r"(^|/)vllm-openai(:[^/@]*)?(@.*)?$"
 _LMCACHE = r"(^|/)lmcache/"
 _AWS_VLLM = r"deep-learning-containers.*/[^/:@]*vllm[^/:@]*(:[^/@]*)?(@.*)?$"
-_SERVER_FLAGS = switch("model", "tensor_parallel_size", "max_model_len", "served_model_name", "gpu_memory_utilization")
+_SERVER_FLAGS = ("model", "tensor_parallel_size", "max_model_len", "served_model_name", "gpu_memory_utilization")
 # A word that a variable gives is one word. After these it is a value; elsewhere it may be any option.
 _BEFORE_A_VALUE = (
     "serve",
@@ -92,13 +92,16 @@ _GPUS = let(
 )
 
 
-_ARGUMENTS = f"""
+def _arguments() -> str:
+    return f"""
 (c.body.?command.orValue([]).size() > 0 ?
   (text.matches({pattern(SHELL)}) || text.matches({pattern(_NO_LAUNCHER)}) ? '' : text.find({pattern(_SERVE)})) :
 ((image.matches({pattern(_STOCK_VLLM)}) && !image.matches({pattern(_LMCACHE)})) || image.matches({pattern(_AWS_VLLM)})
-  || (image.matches({pattern(_MENTIONS_VLLM)}) && text.matches({pattern(_SERVER_FLAGS)})))
+  || (image.matches({pattern(_MENTIONS_VLLM)}) && text.matches({pattern(switch(*_SERVER_FLAGS))})))
   && !text.matches({pattern(_CLIENT)}) ? '{_NEXT}' + text : '')
 """
+
+
 _SEES_ALL = (
     f"!arguments.matches({pattern(_HIDES_MORE)}) && "
     f"arguments.findAll({pattern(_ANY_VALUE)}).size() == arguments.findAll({pattern(_KNOWN_VALUE)}).size()"
@@ -122,7 +125,7 @@ _CONTAINER = f"""
 
 def described(field: str) -> str:
     """CEL of the variables ``containers`` and ``init_containers``; reads ``pods``."""
-    container = let("text", _TEXT, let("arguments", _ARGUMENTS, _CONTAINER))
+    container = let("text", _TEXT, let("arguments", _arguments(), _CONTAINER))
     container = let("image", "string(c.body.?image.orValue(dyn('')))", container)
     return f"({_of_both_templates(field)}).map(c, {container})"
 
