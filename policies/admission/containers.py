@@ -3,7 +3,8 @@
 Each map holds ``pod`` (its pod's spec), ``template`` (0 or 1: which pod template), ``body``, ``name``, ``image`` (as
 written), ``env`` (rows), ``gpus`` (-1 where it asks under two names), ``other_accelerator``, ``text`` (command and
 args, see ``cel.SEPARATOR``), ``arguments`` (the part of ``text`` that a vLLM server gets; empty where no server can be
-seen), ``sees_all`` (whether no option can hide in a ``--config`` file, behind ``--`` or in a variable's value) and
+seen; up to a ``--``, which ends the options), ``sees_all`` (whether no option can hide in a ``--config`` file or in a
+variable's value) and
 ``is_vllm``. Only a shell can read what stands under ``sh -c``: such a container shows no server here.
 """
 
@@ -48,7 +49,7 @@ _BEFORE_A_VALUE = (
 )
 _KNOWN_VALUE = f"(?:^{_NEXT}|{SEPARATOR}(?:{'|'.join(_BEFORE_A_VALUE)}){SEPARATOR}){SEPARATOR}\\$\\("
 _ANY_VALUE = f"{SEPARATOR}\\$\\("
-_HIDES_MORE = f"{SEPARATOR}--(?:{SEPARATOR}|config[= {SEPARATOR}])"
+_CONFIG_FILE = f"{SEPARATOR}--config[= {SEPARATOR}]"
 
 PODS = """
 object.kind == 'Pod' ? [dyn(object)] :
@@ -98,12 +99,12 @@ def _arguments() -> str:
   (text.matches({pattern(SHELL)}) || text.matches({pattern(_NO_LAUNCHER)}) ? '' : text.find({pattern(_SERVE)})) :
 ((image.matches({pattern(_STOCK_VLLM)}) && !image.matches({pattern(_LMCACHE)})) || image.matches({pattern(_AWS_VLLM)})
   || (image.matches({pattern(_MENTIONS_VLLM)}) && text.matches({pattern(switch(*_SERVER_FLAGS))})))
-  && !text.matches({pattern(_CLIENT)}) ? '{_NEXT}' + text : '')
+  && !text.matches({pattern(_CLIENT)}) ? '{_NEXT}' + text : '').split('{SEPARATOR}--{SEPARATOR}')[0]
 """
 
 
 _SEES_ALL = (
-    f"!arguments.matches({pattern(_HIDES_MORE)}) && "
+    f"!arguments.matches({pattern(_CONFIG_FILE)}) && "
     f"arguments.findAll({pattern(_ANY_VALUE)}).size() == arguments.findAll({pattern(_KNOWN_VALUE)}).size()"
 )
 _WORDS = "(c.body.?command.orValue([]) + c.body.?args.orValue([]))"

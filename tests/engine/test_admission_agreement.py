@@ -314,7 +314,8 @@ def test_combinations_get_the_same_verdict(server: AdmissionServer, manifest: Ob
 
 def may_stay_open(manifest: Object) -> set[str]:
     text = json.dumps(manifest)
-    return NOT_REFUSED if "$(" in text or '"--config"' in text or '"--"' in text or "ray" in text else set()
+    hidden = NOT_REFUSED if "$(" in text or '"--config"' in text or '"ray"' in text else set()
+    return hidden | ({"arg-embedded-space"} if '"--"' in text else set())
 
 
 def scaled_object(*triggers: Object) -> Object:
