@@ -1,15 +1,17 @@
 # The front door. `make help` lists the habits; each is one command that can be run by hand too.
 STACK ?= sandbox
+BASE ?=
+ACKNOWLEDGED ?=
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up preview refresh destroy down status test test-fast lint format bench clean
+.PHONY: help setup up preview pr-report pr-report-down refresh destroy down status test test-fast lint format bench clean
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "STACK=<name> picks the stack (default: sandbox)."
 
 setup: $(STAMP) ## Make .venv with the pinned packages (every other habit does it first)
@@ -28,6 +30,12 @@ up: setup ## Bring the stack up: sandbox, engine, workload; repairs what a kille
 
 preview: setup ## What `make up` would change, with the policies' verdicts
 	@$(RUN) sandbox preview --stack $(STACK)
+
+pr-report: setup ## The comment that a pull request would get: the working tree against its base (BASE=commit)
+	@$(RUN) report against-base --stack $(STACK) $(if $(BASE),--base $(BASE)) $(if $(ACKNOWLEDGED),--acknowledged $(ACKNOWLEDGED))
+
+pr-report-down: setup ## End what pr-report left running
+	@$(RUN) report end
 
 refresh: setup ## Bring the stack's state to what the cluster has
 	@$(RUN) sandbox refresh --stack $(STACK)

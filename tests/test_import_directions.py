@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "sizing": {"catalog"},
     "components": {"catalog", "sizing"},
     "policies": {"catalog", "sizing"},
+    "report": {"catalog"},
     "sandbox": {"catalog", "toolchain"},
     "infra": {"catalog", "sizing", "components", "policies", "toolchain"},
 }
