@@ -1,6 +1,6 @@
 """The namespace that model servers run in.
 
-Inputs: its name. Outputs: ``name``. Creates: one Namespace with Pod Security levels.
+Inputs: its name, labels that others select it by. Outputs: ``name``. Creates: one Namespace with Pod Security levels.
 Pod Security: ``baseline`` is enforced, ``restricted`` is warned about. vLLM's older images run as root, which
 ``restricted`` refuses; multi-node pods will need IPC_LOCK, which baseline refuses too: their issue decides for them.
 Replacement: the name.
@@ -8,6 +8,7 @@ Replacement: the name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pulumi
@@ -25,14 +26,15 @@ class ServingNamespaceArgs(Args):
     name: ObjectName = "ai-inference"
 
 
-def namespace_body(args: ServingNamespaceArgs) -> dict[str, Any]:
-    """The Namespace object."""
+def namespace_body(args: ServingNamespaceArgs, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The Namespace object, with ``labels`` beside our own."""
     pod_security = {
         "pod-security.kubernetes.io/enforce": "baseline",
         "pod-security.kubernetes.io/warn": "restricted",
         "pod-security.kubernetes.io/audit": "restricted",
     }
-    return {"metadata": {"name": args.name, "labels": {**object_labels(args.name, "namespace"), **pod_security}}}
+    ours = object_labels(args.name, "namespace")
+    return {"metadata": {"name": args.name, "labels": {**ours, **pod_security, **labels}}}
 
 
 class ServingNamespace(pulumi.ComponentResource):
@@ -40,10 +42,17 @@ class ServingNamespace(pulumi.ComponentResource):
 
     name: pulumi.Output[str]
 
-    def __init__(self, name: str, args: ServingNamespaceArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        args: ServingNamespaceArgs,
+        *,
+        labels: Mapping[str, str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
         super().__init__(TYPE, name, args.plain(), opts)
         namespace = kubernetes.core.v1.Namespace(
-            name, metadata=namespace_body(args)["metadata"], opts=pulumi.ResourceOptions(parent=self)
+            name, metadata=namespace_body(args, labels)["metadata"], opts=pulumi.ResourceOptions(parent=self)
         )
         self.name = namespace.metadata["name"]
         self.register_outputs({"name": self.name})

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 from pathlib import Path
 
 import pulumi
 
+from infra.admission import AdmissionPlan, levels, plan_admission
 from infra.checks import check
 from infra.cluster_reachability import unreachable_reason
 from infra.program import compose
 from infra.settings import SettingsError, StackSettings, parse_settings, stack_file
+from policies.configuration import ConfigurationError
 from toolchain.installed import crd_files
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +44,23 @@ def read_settings(stack: str) -> StackSettings:
     return settings
 
 
+def admission_plan(settings: StackSettings, stack: str) -> AdmissionPlan | None:
+    """What enforces the stack's ``admission`` section, or None where it is off; says which exceptions have expired.
+
+    Raises:
+        ConfigurationError: the environment's levels are wrong.
+    """
+    if not settings.admission.enabled:
+        return None
+    plan = plan_admission(settings, levels(stack), datetime.date.today())
+    for item in plan.expired:
+        pulumi.log.warn(
+            f"{stack_file(stack)}: gpu-inference:admission.exceptions: {item.rule} for {item.object} in "
+            f"{item.namespace} ended on {item.until} and excuses nothing: fix the object, or argue a new date"
+        )
+    return plan
+
+
 def main() -> None:
     """Run the program.
 
@@ -50,7 +70,8 @@ def main() -> None:
     stack = pulumi.get_stack()
     try:
         settings = read_settings(stack)
-    except SettingsError as error:
+        admission = admission_plan(settings, stack)
+    except (SettingsError, ConfigurationError) as error:
         raise pulumi.RunError(str(error)) from None
     existing = settings.cluster.existing
     kubeconfig = (PROJECT_ROOT / Path(existing.kubeconfig).expanduser()).resolve()
@@ -61,7 +82,7 @@ def main() -> None:
         if not pulumi.runtime.is_dry_run():
             raise pulumi.RunError(f"{message}. Nothing was changed.")
         pulumi.log.warn(f"{message}. This preview can't compare with what is there.")
-    compose(settings, stack, kubeconfig, definition_files())
+    compose(settings, stack, kubeconfig, definition_files(), admission)
 
 
 main()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from catalog.facts import UnknownFactError
 from catalog.instance_types import InstanceType, instance_type
 from components.model_server_args import ModelServerArgs
+from infra.admission import check_admission
 from infra.node_capacity import minimum_replicas, replica_capacity
 from infra.plans import summary_of
 from infra.settings import Problem, StackSettings
@@ -18,7 +19,7 @@ from sizing.errors import SizingError
 
 def check(settings: StackSettings) -> list[Problem]:
     """Every contradiction between values, in the order of the file; empty where there is none."""
-    problems = [*_node_groups(settings), *_unique_names(settings)]
+    problems = [*_node_groups(settings), *_unique_names(settings), *check_admission(settings)]
     if problems:
         return problems  # what follows would only repeat them
     return [problem for index in range(len(settings.model_servers)) for problem in _model_server(settings, index)]

@@ -9,19 +9,28 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from components.admission_policies import AdmissionPolicies
 from components.autoscaler import Autoscaler
 from components.custom_resource_definitions import CustomResourceDefinitions
 from components.model_cache import ModelCache
 from components.model_server import ModelServer
 from components.serving_namespace import ServingNamespace
+from infra.admission import AdmissionPlan
 from infra.cost import gpus, usd_per_hour
 from infra.node_capacity import maximum_replicas
 from infra.plans import plan
 from infra.settings import StackSettings
+from policies.admission.objects import NAMESPACE_LABEL
 
 
-def compose(settings: StackSettings, stack: str, kubeconfig: Path, definition_files: Sequence[Path]) -> None:
-    """Declare every resource of the stack and export its outputs.
+def compose(
+    settings: StackSettings,
+    stack: str,
+    kubeconfig: Path,
+    definition_files: Sequence[Path],
+    admission: AdmissionPlan | None,
+) -> None:
+    """Declare every resource of the stack and export its outputs; ``admission`` is None where the stack has none.
 
     ``kubeconfig`` is passed on as a path: its content (ports, tokens) may change, and none belongs into the state.
     """
@@ -32,12 +41,26 @@ def compose(settings: StackSettings, stack: str, kubeconfig: Path, definition_fi
         # Without an identifier of its own a changed kubeconfig would look like another cluster: everything replaced.
         cluster_identifier=f"gpu-inference-{stack}",
         enable_server_side_apply=True,
+        # Else a changed ConfigMap is deleted and created: admission refuses everything in between.
+        enable_config_map_mutable=True,
     )
     on_cluster = pulumi.ResourceOptions(providers=[provider])
 
     definitions = CustomResourceDefinitions("crds", definition_files, opts=on_cluster)
-    namespace = ServingNamespace("namespace", settings.namespace, opts=on_cluster)
-    in_namespace = pulumi.ResourceOptions.merge(on_cluster, pulumi.ResourceOptions(depends_on=[namespace]))
+    labels = dict([NAMESPACE_LABEL]) if admission else {}
+    namespace = ServingNamespace("namespace", settings.namespace, labels=labels, opts=on_cluster)
+    before_workloads: list[pulumi.Resource] = [namespace]
+    if admission:
+        before_workloads.append(
+            AdmissionPolicies(
+                "admission",
+                settings.admission,
+                exceptions=admission.exceptions,
+                policies=admission.policies,
+                opts=on_cluster,
+            )
+        )
+    in_namespace = pulumi.ResourceOptions.merge(on_cluster, pulumi.ResourceOptions(depends_on=before_workloads))
     ModelCache("model-cache", settings.model_cache, namespace=settings.namespace.name, opts=in_namespace)
 
     endpoints: dict[str, pulumi.Output[str]] = {}

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, ValidationError
 
+from components.admission_policies import AdmissionPoliciesArgs
 from components.arguments import Args, NotEmpty, ObjectName
 from components.model_cache import ModelCacheArgs
 from components.model_server_args import ModelServerArgs
@@ -61,6 +62,7 @@ class StackSettings(Args):
     cluster: ClusterSettings
     node_groups: Annotated[tuple[NodeGroup, ...], NotEmpty]
     namespace: ServingNamespaceArgs = ServingNamespaceArgs()
+    admission: AdmissionPoliciesArgs = AdmissionPoliciesArgs()
     model_cache: ModelCacheArgs
     monitoring: MonitoringSettings = MonitoringSettings()
     model_servers: Annotated[tuple[ModelServerArgs, ...], NotEmpty]

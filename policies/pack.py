@@ -23,6 +23,7 @@ from policies.configuration import WAIVERS_KEY, Configuration
 from policies.evaluate import WAIVER_RULE, annotation_errors, finding, outcomes
 from policies.loading import plain, pulumi_resource
 from policies.model import Finding, Resource, ResourceSet, Rule
+from policies.references import with_references
 from policies.registry import rules
 
 PACK_NAME = "gpu-inference"
@@ -50,6 +51,13 @@ def to_resource(args: Any) -> Resource:
     """The resource in the SDK's arguments: proxies unwrapped, values that a preview doesn't know as ``Unknown``."""
     body = plain(serialize_properties(args.props), "")
     return pulumi_resource(args.resource_type, args.name, body, urn=args.urn, id=_id(body))
+
+
+def _read(request: Any, dependencies: Mapping[str, Any] | None = None) -> Resource:
+    """The resource of a request, as the engine sends it."""
+    body = plain(json_format.MessageToDict(request.properties), "")
+    body = with_references(body, {key: list(row.urns) for key, row in (dependencies or {}).items()})
+    return pulumi_resource(request.type, request.name, body, urn=request.urn, id=_id(body))
 
 
 def _id(body: Any) -> str:
@@ -168,9 +176,9 @@ class Analyzer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         """Judge one resource by the rules that one object decides."""
         self._configure_runtime_settings()
         response = proto.AnalyzeResponse()
-        resource = self._read(request)
-        if resource is None:
-            return response
+        if not request.type.startswith("kubernetes:") and request.type not in self._kinds:
+            return response  # no rule has to do with its type: its body is never read
+        resource = _read(request)
         for policy in self._active(sdk.ResourceValidationPolicy):
             if policy.name in rules() and resource.group_kind not in rules()[policy.name].applies_to:
                 continue
@@ -184,21 +192,14 @@ class Analyzer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         """Judge all resources by the rules that look at several."""
         self._configure_runtime_settings()
         response = proto.AnalyzeResponse()
-        read = [self._read(row) for row in request.resources]
-        resources = ResourceSet(resource for resource in read if resource is not None)
+        # Rules look resources of other types up, so all are read but the engine's own.
+        rows = [row for row in request.resources if not row.type.startswith("pulumi:")]
+        resources = ResourceSet(_read(row, row.propertyDependencies) for row in rows)
         for policy in self._active(sdk.StackValidationPolicy):
             args = _StackArgs([], self._get_policy_config(policy.name), None)
             args.resource_set = resources
             policy.validate(args, self._judgements(response, policy))
         return response
-
-    def _read(self, request: Any) -> Resource | None:
-        """The resource of a request; None where no rule has to do with its type, so that its body is never read."""
-        is_object = request.type.startswith("kubernetes:")
-        if not is_object and request.type not in self._kinds:
-            return None
-        body = plain(json_format.MessageToDict(request.properties), "")
-        return pulumi_resource(request.type, request.name, body, urn=request.urn, id=_id(body))
 
     def _active(self, kind: type) -> Iterable[Any]:
         for policy in self._made:

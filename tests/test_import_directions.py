@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "policies": {"catalog", "sizing"},
     "report": {"catalog"},
     "sandbox": {"catalog", "toolchain"},
-    "infra": {"catalog", "sizing", "components", "toolchain"},
+    "infra": {"catalog", "sizing", "components", "policies", "toolchain"},
 }
 ROOMS = {*MAY_IMPORT, "tests"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from catalog.vllm_versions import default_vllm_version, vllm_version
-from policies.model import Outcome, Parameter, Parameters, Resource, ResourceSet, Rule, undecided, violation
+from policies.model import Outcome, Parameter, Parameters, Resource, ResourceSet, Rule, advice, undecided, violation
 from policies.unknowns import number
 from policies.workloads.loading_time import load_seconds
 from policies.workloads.pods import POD_OWNERS
@@ -31,7 +31,9 @@ def check(resource: Resource, _resources: ResourceSet, parameters: Parameters) -
                 yield undecided(f"not decided yet: {name} of container {server.container.name} can't be seen here")
             continue
         if timeout is not None and timeout < needed:
-            yield violation(
+            sure = timeout < parameters["violation_share"] * needed
+            report = violation if sure else advice
+            yield report(
                 f"{server.model} takes about {needed:.0f} s to load, and container {server.container.name} ends after "
                 f"{name}={timeout:g} s, whatever the startup probe says. Set {name} to {int(2 * needed)}.",
                 *server.container.path,
@@ -46,6 +48,7 @@ RULE = Rule(
     applies_to=POD_OWNERS,
     check=check,
     parameters={
+        "violation_share": Parameter(0.8, "number", "share of the estimate under which it is a violation, else advice"),
         "read_gb_per_second": Parameter(
             LOAD_GB_PER_SECOND["efs"],
             "number",

@@ -10,18 +10,18 @@ from policies.unknowns import at, text
 from policies.workloads.images import image
 from policies.workloads.pods import POD_OWNERS, Container, pod_templates
 
-_COMMAND_LINE = re.compile(r"\S+\s+-|\S*(python[\d.]*|vllm|bash|sh|ray)\s+\S", re.DOTALL)
-_ARGUMENT_LINE = re.compile(r"[^-\s]\S*\s+--?[A-Za-z]")
+COMMAND_LINE = re.compile(r"\S+\s+-|\S*(python[\d.]*|vllm|bash|sh|ray)\s+\S", re.DOTALL)
+ARGUMENT_LINE = re.compile(r"[^-\s]\S*\s+--?[A-Za-z]")
 
 
 def _key_of_line(container: Container) -> str | None:
     """``command`` or ``args`` where its first entry is a whole line, else None."""
     first = text(at(container.body, "command", 0))
     if first is not None:
-        return "command" if _COMMAND_LINE.match(first.strip()) else None
+        return "command" if COMMAND_LINE.match(first.strip()) else None
     argument = text(at(container.body, "args", 0))
     goes_to_vllm = image(container.image).mentions_vllm
-    return "args" if argument and goes_to_vllm and _ARGUMENT_LINE.match(argument.strip()) else None
+    return "args" if argument and goes_to_vllm and ARGUMENT_LINE.match(argument.strip()) else None
 
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:

@@ -61,6 +61,11 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
                 f"after {grace} s. Set terminationGracePeriodSeconds above {before + drain:g}.",
                 *place,
             )
+        elif before is not None and drain and before + drain == grace:
+            yield advice(
+                f"container {name} drains for exactly its {grace} s of grace: leave some seconds to end.",
+                *place,
+            )
         elif drain == 0 and version.has_shutdown_timeout and before is not None and before < grace / 2:
             yield advice(
                 f"container {name} waits {before:g} s in preStop and then aborts what runs: add --shutdown-timeout, so "

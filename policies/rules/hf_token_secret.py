@@ -19,14 +19,14 @@ TOKEN_VARIABLES = (
     "HF_API_TOKEN",
     "HUGGINGFACEHUB_API_TOKEN",
 )
-_TOKEN_PREFIX = "hf_"  # noqa: S105 - how Hugging Face's tokens begin
-_TOKEN_LENGTH = 20
+TOKEN_PREFIX = "hf_"  # noqa: S105 - how Hugging Face's tokens begin
+TOKEN_LENGTH = 20
 
 
 def looks_like_token(value: Any) -> bool:
     """Whether a text looks like a Hugging Face user token."""
     return (
-        isinstance(value, str) and value.startswith(_TOKEN_PREFIX) and len(value) >= _TOKEN_LENGTH and "/" not in value
+        isinstance(value, str) and value.startswith(TOKEN_PREFIX) and len(value) >= TOKEN_LENGTH and "/" not in value
     )
 
 

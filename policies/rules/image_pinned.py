@@ -11,11 +11,11 @@ from policies.workloads.pods import POD_OWNERS, Container, pod_templates
 from policies.workloads.servers import is_vllm_container, servers_in
 from policies.workloads.shell import UNRESOLVED
 
-_FLOATING = {"latest", "nightly", "main", "master", "dev", "develop", "edge", "stable", "release", "head", "canary"}
-_VERSION_OR_COMMIT = re.compile(r"\d+\.\d+|(^|[-_.])[0-9a-f]{7,64}$")
+FLOATING = {"latest", "nightly", "main", "master", "dev", "develop", "edge", "stable", "release", "head", "canary"}
+VERSION_OR_COMMIT = re.compile(r"\d+\.\d+|(^|[-_.])[0-9a-f]{7,64}$")
 
 # GPU pods of these kinds are tools more often than servers.
-_ONE_OFF = ("Pod", "Job.batch", "CronJob.batch", "DaemonSet.apps")
+ONE_OFF = ("Pod", "Job.batch", "CronJob.batch", "DaemonSet.apps")
 
 
 def _is_floating(reference: Image) -> bool:
@@ -24,7 +24,7 @@ def _is_floating(reference: Image) -> bool:
     if not reference.tag:
         return True
     words = set(re.split(r"[-_.]", reference.tag.lower()))
-    return bool(words & _FLOATING) and not _VERSION_OR_COMMIT.search(reference.tag)
+    return bool(words & FLOATING) and not VERSION_OR_COMMIT.search(reference.tag)
 
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
@@ -40,7 +40,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
             tag = image(written).tag or "no tag, which means latest"
             message = f"image {written} of container {container.name} floats ({tag}): {_remedy(container)}."
             place = (*container.path, "image")
-            serves = resource.group_kind not in _ONE_OFF and container.gpus > 0
+            serves = resource.group_kind not in ONE_OFF and container.gpus > 0
             runs_engine = serves or is_vllm_container(container)
             yield violation(message, *place) if runs_engine else advice(message, *place)
 

@@ -9,7 +9,7 @@ from policies.scalers import SCALED_OBJECT, triggers
 from policies.unknowns import is_unknown, number, text
 
 # keda pkg/scalers/prometheus_scaler.go (v2.20.2): the fields without `optional`.
-_REQUIRED = ("serverAddress", "query", "threshold")
+REQUIRED = ("serverAddress", "query", "threshold")
 
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
@@ -34,7 +34,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
             continue
         missing = [
             key
-            for key in _REQUIRED
+            for key in REQUIRED
             if not is_unknown(trigger.metadata.get(key)) and not (text(trigger.metadata.get(key)) or "").strip()
         ]
         if missing:

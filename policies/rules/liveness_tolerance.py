@@ -20,7 +20,9 @@ def check(resource: Resource, _resources: ResourceSet, parameters: Parameters) -
         timeout = probe_number(probe, "timeoutSeconds")
         failures = probe_number(probe, "failureThreshold")
         window = probe_number(probe, "periodSeconds") * failures
-        if timeout >= parameters["timeout_seconds"]:
+        patience = failures * max(timeout, probe_number(probe, "periodSeconds"))
+        is_hasty = patience <= parameters["hasty_seconds"]
+        if timeout >= parameters["timeout_seconds"] and not is_hasty:
             continue
         message = (
             f"livenessProbe of container {server.container.name} allows {timeout} s an answer and restarts after "
@@ -28,7 +30,7 @@ def check(resource: Resource, _resources: ResourceSet, parameters: Parameters) -
             "failureThreshold: 6."
         )
         place = (*server.container.path, "livenessProbe")
-        sure = window <= parameters["window_seconds"]
+        sure = is_hasty or window <= parameters["window_seconds"]
         yield violation(message, *place) if sure else advice(message, *place)
 
 
@@ -42,6 +44,9 @@ RULE = Rule(
     parameters={
         # gonka #1421: 2 s an answer gave more than eight false restarts a day.
         "timeout_seconds": Parameter(5, "integer", "seconds that one answer may take at least"),
+        "hasty_seconds": Parameter(
+            15, "integer", "seconds of misses that are a violation whatever one answer may take"
+        ),
         "window_seconds": Parameter(30, "integer", "seconds of misses up to which a short timeout is a violation"),
     },
 )

@@ -8,7 +8,7 @@ from policies.model import Outcome, Parameters, Resource, ResourceSet, Rule, vio
 from policies.unknowns import text, whole
 
 # "Default" is the deprecated name of "None" (LeaderWorkerSet API v1).
-_RESTARTS_ALONE = ("None", "Default")
+RESTARTS_ALONE = ("None", "Default")
 
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
@@ -17,7 +17,7 @@ def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) 
     size = whole(resource.at(*template, "size"))
     policy = text(resource.at(*template, "restartPolicy"))
     # Without a policy, LeaderWorkerSet recreates the group.
-    if policy in _RESTARTS_ALONE and size is not None and size > 1:
+    if policy in RESTARTS_ALONE and size is not None and size > 1:
         yield violation(
             f"restartPolicy {policy} restarts one pod of {size}: the others stay in the old session and the "
             "engine never forms again. Write restartPolicy: RecreateGroupOnPodRestart.",

@@ -12,8 +12,8 @@ from policies.workloads.pods import POD_OWNERS
 from policies.workloads.servers import VllmServer, engines
 
 # Embedding, reranking and reward models by the names that they go by; a prompt is read once and nothing is generated.
-_NO_GENERATION = re.compile(r"embed|rerank|(^|[/-])(bge|e5|gte)-|reward|classif|colbert", re.IGNORECASE)
-_FALSE = {"false", "0", "no", "off"}
+NO_GENERATION = re.compile(r"embed|rerank|(^|[/-])(bge|e5|gte)-|reward|classif|colbert", re.IGNORECASE)
+FALSE = {"false", "0", "no", "off"}
 
 
 def _switch(server: VllmServer) -> bool | None:
@@ -23,11 +23,11 @@ def _switch(server: VllmServer) -> bool | None:
         return None
     last = said[-1]
     spelled_off = last.written.replace("_", "-").startswith(("--no-", "--disable-"))
-    return not (spelled_off or (last.values and last.values[0].lower() in _FALSE))
+    return not (spelled_off or (last.values and last.values[0].lower() in FALSE))
 
 
 def _generates(server: VllmServer) -> bool:
-    if not server.generates or (server.model and _NO_GENERATION.search(server.model)):
+    if not server.generates or (server.model and NO_GENERATION.search(server.model)):
         return False
     try:
         return model(server.model).generates if server.model else True

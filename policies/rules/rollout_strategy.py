@@ -38,7 +38,7 @@ def _wanted(workload: Resource, resources: ResourceSet) -> int:
 
 @lru_cache(maxsize=8)
 def _gpus_of_all(resources: ResourceSet) -> int:
-    """GPUs of every workload that stays, once for all of a set; what is not known is left out, since it can only add."""
+    """GPUs of every workload that stays, once a set; what is not known is left out, since it can only add."""
     total = 0
     for workload in resources.of(*POD_OWNERS):
         if workload.group_kind not in ("Job.batch", "CronJob.batch", "DaemonSet.apps"):

@@ -11,9 +11,9 @@ from policies.workloads.servers import VllmServer, is_vllm_container, vllm_serve
 from policies.workloads.shell import UNRESOLVED
 
 _FLAGS = {"api_key": "VLLM_API_KEY", "hf_token": "HF_TOKEN"}
-_VARIABLES = ("VLLM_API_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "OPENAI_API_KEY")
+VARIABLES = ("VLLM_API_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "OPENAI_API_KEY")
 # What clients of a server without a key send.
-_NO_SECRET = {"EMPTY", "empty", "none", "None", "dummy"}
+NO_SECRET = {"EMPTY", "empty", "none", "None", "dummy"}
 
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:
@@ -38,7 +38,7 @@ def _arguments(server: VllmServer) -> Iterator[Outcome]:
                 f"{variable} by itself.",
                 *place,
             )
-        elif not all(value in _NO_SECRET for value in argument.values):
+        elif not all(value in NO_SECRET for value in argument.values):
             yield violation(
                 f"{argument.written} of container {server.container.name} carries a key in clear text. Remove it "
                 f"and set {variable} by valueFrom.secretKeyRef.",
@@ -47,12 +47,12 @@ def _arguments(server: VllmServer) -> Iterator[Outcome]:
 
 
 def _variables(container: Container) -> Iterator[Outcome]:
-    for name in _VARIABLES:
+    for name in VARIABLES:
         found = container.environment_row(name)
         if found is None:
             continue
         value = text(found[0].get("value")) or ""
-        if value and value not in _NO_SECRET and not value.startswith("$"):
+        if value and value not in NO_SECRET and not value.startswith("$"):
             yield violation(
                 f"{name} of container {container.name} is written in clear text: take it from a Secret by "
                 "valueFrom.secretKeyRef.",

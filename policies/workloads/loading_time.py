@@ -31,12 +31,12 @@ def weights_gb(row: Model) -> float:
 
 
 def load_seconds(server: VllmServer, read_gb_per_second: float) -> float | None:
-    """An estimate of a cold start in seconds, or None for a model that the catalog doesn't have.
+    """An estimate of a cold start in seconds, or None for a model that the catalog doesn't have (or a rate of 0).
 
     Each node of a pipeline reads its own stages; ranks of one node share what is read.
     """
     row = catalog_model(server)
-    if row is None:
+    if row is None or read_gb_per_second <= 0:
         return None
     return weights_gb(row) / server.nodes / read_gb_per_second + ENGINE_START_SECONDS
 

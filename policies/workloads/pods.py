@@ -36,9 +36,9 @@ POD_OWNERS: tuple[str, ...] = (*_TEMPLATE, LEADER_WORKER_SET, *RAY_KINDS, "Infer
 """The kinds that hold pod templates: what a rule on pods states as ``applies_to``."""
 
 # GPUs as device plugins offer them; shares of one (MIG, time slices) count as one device each.
-_GPU_RESOURCE = re.compile(r"nvidia\.com/(gpu(\.shared)?|mig-.+)|amd\.com/gpu")
+GPU_RESOURCE = re.compile(r"nvidia\.com/(gpu(\.shared)?|mig-.+)|amd\.com/gpu")
 # Accelerators without NCCL and CUDA: rules on GPU ranks say nothing about them.
-_OTHER_ACCELERATOR = re.compile(r"aws\.amazon\.com/neuron.*|google\.com/tpu|habana\.ai/gaudi|gpu\.intel\.com/.+")
+OTHER_ACCELERATOR = re.compile(r"aws\.amazon\.com/neuron.*|google\.com/tpu|habana\.ai/gaudi|gpu\.intel\.com/.+")
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
 _RDMA_RESOURCE = re.compile(r"vpc\.amazonaws\.com/efa|rdma/.+|.*/(rdma|roce|ib|hca|mlnx).*", re.IGNORECASE)
 
@@ -102,7 +102,7 @@ class Container:
     @cached_property
     def gpu_resource(self) -> str | None:
         """The name under which it asks for GPUs, e.g. ``nvidia.com/gpu``."""
-        return next((name for name in self._names() if _GPU_RESOURCE.fullmatch(name)), None)
+        return next((name for name in self._names() if GPU_RESOURCE.fullmatch(name)), None)
 
     @property
     def gpus(self) -> int:
@@ -116,7 +116,7 @@ class Container:
     @property
     def has_other_accelerator(self) -> bool:
         """Whether it runs on Neuron, TPU, Gaudi or Intel devices."""
-        return any(_OTHER_ACCELERATOR.fullmatch(name) for name in self._names())
+        return any(OTHER_ACCELERATOR.fullmatch(name) for name in self._names())
 
     @property
     def claims_devices(self) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +13,16 @@ from pulumi_policy import policy as sdk
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError, unknown_checking_proxy
 
 from policies import pack
+from policies.configuration import Configuration
+from policies.evaluate import findings
+from policies.loading import load
+from policies.model import ResourceSet
+from policies.references import with_references
 from policies.registry import rules
+from policies.unknowns import Unknown, is_unknown
 from tests.policies.manifests import changed, served, shared_memory, workload
 
+DATA = Path(__file__).parents[1] / "cases" / "data"
 TOKEN = "kubernetes:apps/v1:Deployment"
 URN = "urn:pulumi:s::p::kubernetes:apps/v1:Deployment::chat"
 TP4 = served("meta-llama/Llama-3.3-70B-Instruct", "--tensor-parallel-size=4", gpus=4)
@@ -139,6 +148,79 @@ def test_a_resource_that_no_rule_knows_is_not_even_read() -> None:
         type = "random:index/randomId:RandomId"
 
     assert list(analyzer().Analyze(Unreadable(), None).diagnostics) == []
+
+
+def test_a_preview_decides_over_ids_that_do_not_exist_yet() -> None:
+    """A group over three subnets that this run creates: the engine knows which, though not their ids."""
+    stack, zones = proto.AnalyzeStackRequest(), ("a", "b", "c")
+    for zone in zones:
+        subnet = {"availabilityZone": f"us-east-1{zone}", "id": UNKNOWN_STRING_VALUE}
+        row = request(subnet, "aws:ec2/subnet:Subnet", urn=f"urn:subnet-{zone}")
+        stack.resources.add(type=row.type, urn=row.urn, name=zone, properties=row.properties)
+    group = {
+        "instanceTypes": ["p4d.24xlarge"],
+        "subnetIds": [UNKNOWN_STRING_VALUE] * 3,
+        "amiType": "AL2023_x86_64_NVIDIA",
+    }
+    row = request(group, "aws:eks/nodeGroup:NodeGroup", urn="urn:group")
+    added = stack.resources.add(type=row.type, urn=row.urn, name="p4d", properties=row.properties)
+    assert [level for level, _ in said(analyzer().AnalyzeStack(stack, None), "single-az")] == [proto.ADVISORY]
+    added.propertyDependencies["subnetIds"].urns.extend(f"urn:subnet-{zone}" for zone in zones)
+    assert [level for level, _ in said(analyzer().AnalyzeStack(stack, None), "single-az")] == [proto.MANDATORY]
+
+
+@pytest.mark.parametrize(
+    ("body", "urns", "expected"),
+    [
+        ({"launchTemplate": {"id": Unknown("x"), "version": Unknown("y")}}, ["urn:t"], "urn:t"),
+        ({"launchTemplate": {"id": "lt-1", "version": Unknown("y")}}, ["urn:t"], "lt-1"),
+    ],
+)
+def test_one_dependency_stands_for_the_id_and_for_nothing_else(body: Any, urns: list[str], expected: str) -> None:
+    template = with_references(body, {"launchTemplate": urns})["launchTemplate"]
+    assert template["id"] == expected
+    assert is_unknown(template["version"])
+
+
+def test_references_that_fit_several_dependencies_stay_unknown() -> None:
+    interfaces = [
+        {"securityGroups": [Unknown("a")]},
+        {"securityGroups": [Unknown("b")]},
+        {"securityGroups": [Unknown("c")]},
+    ]
+    body = with_references({"networkInterfaces": interfaces}, {"networkInterfaces": ["urn:1", "urn:2"]})
+    assert all(is_unknown(row["securityGroups"][0]) for row in body["networkInterfaces"])
+
+
+CASES = sorted(
+    path.parent.name for path in DATA.glob("*/input.*") if "context" not in (path.parent / "case.yaml").read_text()
+)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_pack_and_the_check_agree_on_every_case(name: str) -> None:
+    (path,) = (DATA / name).glob("input.*")
+    resources = ResourceSet(load([str(path)]))
+    checked = findings(rules().values(), resources, Configuration(), datetime.date.today())
+    servicer, stack, blocking = analyzer(), proto.AnalyzeStackRequest(), set()
+    for index, resource in enumerate(resources):
+        version, _, kind = resource.type.rpartition("/")
+        token = (
+            f"kubernetes:{version if '/' in version else f'core/{version}'}:{kind}"
+            if resource.is_kubernetes
+            else resource.type
+        )
+        row = request(resource.body, token, urn=f"urn:{index}")
+        row.name = resource.name
+        stack.resources.add(type=row.type, urn=row.urn, name=row.name, properties=row.properties)
+        blocking |= {
+            diag.policyName
+            for diag in servicer.Analyze(row, None).diagnostics
+            if diag.enforcementLevel == proto.MANDATORY
+        }
+    answer = servicer.AnalyzeStack(stack, None)
+    blocking |= {diag.policyName for diag in answer.diagnostics if diag.enforcementLevel == proto.MANDATORY}
+    assert blocking == {item.rule for item in checked if item.verdict == "violation"}
 
 
 @pytest.mark.parametrize("name", sorted(rules()))
