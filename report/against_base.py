@@ -138,13 +138,16 @@ def _working_tree() -> str:
     untracked = _git_answers("ls-files", "--others", "--exclude-standard", "--directory").splitlines()
     if untracked:
         _say(f"Not in the preview, since git doesn't know them yet (git add): {', '.join(untracked[:5])}")
-    return _git_answers("stash", "create") or _git_answers("rev-parse", "HEAD")
+    # Empty where nothing differs from HEAD. A commit needs an author, and a CI runner has none.
+    return _git("-c", "user.name=report", "-c", "user.email=report@localhost", "stash", "create") or "HEAD"
 
 
-def _git(*arguments: str) -> None:
+def _git(*arguments: str) -> str:
+    """What git prints; a ReportError with its words where it fails, as with a merge that isn't finished."""
     done = subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ReportError(f"git {arguments[0]}: {done.stderr.strip()}")
+        raise ReportError(f"git {' '.join(arguments)}: {(done.stderr or done.stdout).strip()}")
+    return done.stdout.strip()
 
 
 def _git_answers(*arguments: str) -> str:
