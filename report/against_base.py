@@ -41,15 +41,20 @@ def record(stack: str, base: str | None) -> Path:
     commit = _merge_base(base)
     with _alone():
         tree = _Tree(FOLDER / "tree")
-        _say(f"The base, {commit[:12]}, comes up on the stand-ins")
-        tree.check_out(commit)
-        tree.keep_sandbox_of(stack if (tree.path / stack_file).is_file() else None)
-        if (tree.path / stack_file).is_file() and tree.sandbox("deploy", "--stack", stack):
-            raise ReportError("The base does not come up (see above), so there is nothing to compare with.")
+        if _git_answers("ls-tree", commit, str(stack_file)):
+            _say(f"The base, {commit[:12]}, comes up on the stand-ins")
+            tree.check_out(commit)
+            tree.keep_sandbox_of(stack)
+            if tree.sandbox("deploy", "--stack", stack):
+                raise ReportError("The base does not come up (see above), so there is nothing to compare with.")
+            _say("The working tree is previewed against it")
+            tree.check_out(_working_tree())
+        else:
+            _say(f"The base, {commit[:12]}, has no stack {stack}: all of it is new")
+            tree.check_out(_working_tree())
+            tree.keep_sandbox_of(None)
         log = FOLDER / f"{stack}.jsonl"
         log.write_text("", encoding="utf-8")  # where the engine refuses at once it writes none, and that is a result
-        _say("The working tree is previewed against it")
-        tree.check_out(_working_tree())
         tree.keep_sandbox_of(stack)
         tree.sandbox("preview", "--stack", stack, "--", "--event-log", str(log))
     return log
@@ -61,8 +66,9 @@ def end() -> None:
         return
     with _alone():
         tree = _Tree(FOLDER / "tree")
-        tree.keep_sandbox_of(None)
-        _git("worktree", "remove", "--force", "--force", str(tree.path))
+        if tree.path.is_dir():
+            tree.keep_sandbox_of(None)
+            _git("worktree", "remove", "--force", "--force", str(tree.path))
     shutil.rmtree(FOLDER)
 
 

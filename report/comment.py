@@ -128,7 +128,8 @@ def _errors(preview: Preview, budget: int) -> list[str]:
         return []
     ended = "**The preview failed.**" if preview.finished else "**The preview did not finish.**"
     first, rest = preview.errors[:_ERRORS_OPEN], preview.errors[_ERRORS_OPEN:]
-    lines = [f"{ended} What is said here may be incomplete.", "", *fit(first, _error_row, budget // 2, "errors")]
+    lines = [f"{ended} What is said here may be incomplete."]
+    lines += ["", *fit(first, _error_row, budget // 2, "errors")] if first else []
     folded = fit(rest, _error_row, budget // 2, "errors")
     return [*lines, "", *details(f"{len(rest)} more errors", folded)] if rest else lines
 
