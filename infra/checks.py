@@ -19,12 +19,7 @@ from sizing.errors import SizingError
 
 def check(settings: StackSettings) -> list[Problem]:
     """Every contradiction between values, in the order of the file; empty where there is none."""
-    problems = [
-        *_node_groups(settings),
-        *_unique_names(settings),
-        *check_aws(settings),
-        *check_admission(settings),
-    ]
+    problems = [*_node_groups(settings), *_unique_names(settings), *check_aws(settings), *check_admission(settings)]
     if problems:
         return problems  # what follows would only repeat them
     return [problem for index in range(len(settings.model_servers)) for problem in _model_server(settings, index)]

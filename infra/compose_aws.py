@@ -13,7 +13,6 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 import pulumi_eks as eks
-import pulumi_kubernetes as kubernetes
 
 from catalog.eks_pins import eks_pins
 from components.cluster_add_ons import BEFORE_NODES, ClusterAddOns, after_nodes
@@ -33,6 +32,7 @@ from infra.aws_checks import gpu_zones, lustre_zone
 from infra.aws_settings import AwsSettings
 from infra.cache_owner import cache_owner
 from infra.cluster_parts import ClusterParts
+from infra.cluster_provider import cluster_provider
 from infra.cluster_version import cluster_version
 from infra.settings import StackSettings
 
@@ -106,15 +106,7 @@ def compose_aws(
         for args in settings.node_groups
     }
     source, cache_ready = _cache(settings, settings.network, network, cluster, on_aws)
-    in_cluster = kubernetes.Provider(
-        "cluster",
-        kubeconfig=cluster.kubeconfig,
-        # Without an identifier of its own a changed kubeconfig would look like another cluster: everything replaced.
-        cluster_identifier=cluster_identifier,
-        enable_server_side_apply=True,
-        # Else a changed ConfigMap is deleted and created: admission refuses everything in between.
-        enable_config_map_mutable=True,
-    )
+    in_cluster = cluster_provider(cluster.kubeconfig, cluster_identifier)
     StorageClasses("storage", opts=pulumi.ResourceOptions(providers=[in_cluster]))
     return ClusterParts(
         provider=in_cluster,

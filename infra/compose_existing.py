@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pulumi_kubernetes as kubernetes
-
 from components.manifests.cache_volumes import node_local_source
 from infra.cluster_parts import ClusterParts
+from infra.cluster_provider import cluster_provider
 from infra.settings import ExistingCluster, StackSettings
 
 
@@ -15,14 +14,6 @@ def compose_existing(
     settings: StackSettings, existing: ExistingCluster, kubeconfig: Path, cluster_identifier: str
 ) -> ClusterParts:
     """The provider. The kubeconfig goes in as a path: its content may change, and none of it belongs into the state."""
-    provider = kubernetes.Provider(
-        "cluster",
-        kubeconfig=str(kubeconfig),
-        context=existing.context,
-        cluster_identifier=cluster_identifier,
-        enable_server_side_apply=True,
-        # Else a changed ConfigMap is deleted and created: admission refuses everything in between.
-        enable_config_map_mutable=True,
-    )
+    provider = cluster_provider(str(kubeconfig), cluster_identifier, existing.context)
     source = node_local_source() if settings.model_cache.kind == "node_local" else None
     return ClusterParts(provider, str(kubeconfig), cache_source=source)

@@ -41,17 +41,7 @@ def compose_serving(
     definitions = CustomResourceDefinitions("crds", definition_files, opts=on_cluster)
     labels = dict([NAMESPACE_LABEL]) if admission else {}
     namespace = ServingNamespace("namespace", settings.namespace, labels=labels, opts=on_cluster)
-    before_workloads: list[pulumi.Resource] = [namespace]
-    if admission:
-        before_workloads.append(
-            AdmissionPolicies(
-                "admission",
-                settings.admission,
-                exceptions=admission.exceptions,
-                policies=admission.policies,
-                opts=on_cluster,
-            )
-        )
+    before_workloads = [namespace, *_admission(settings, on_cluster, admission)]
     before_servers = [*before_workloads, *_secrets(settings, cluster, namespace)]
     before_servers += _cache(settings, cluster, on_cluster, before_workloads)
 
@@ -91,6 +81,22 @@ def compose_serving(
 
 def _after(opts: pulumi.ResourceOptions, depends_on: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
     return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(depends_on)))
+
+
+def _admission(
+    settings: StackSettings, on_cluster: pulumi.ResourceOptions, admission: AdmissionPlan | None
+) -> list[pulumi.Resource]:
+    """The policies that the API server enforces itself."""
+    if admission is None:
+        return []
+    installed = AdmissionPolicies(
+        "admission",
+        settings.admission,
+        exceptions=admission.exceptions,
+        policies=admission.policies,
+        opts=on_cluster,
+    )
+    return [installed]
 
 
 def _secrets(settings: StackSettings, cluster: ClusterParts, namespace: pulumi.Resource) -> list[pulumi.Resource]:

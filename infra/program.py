@@ -21,6 +21,7 @@ def compose(
     kubeconfig: Path | None,
     admission: AdmissionPlan | None,
     now: datetime.datetime,
+    admission: AdmissionPlan | None = None,
 ) -> None:
     """Declare every resource of the stack and export its outputs.
 

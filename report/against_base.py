@@ -41,15 +41,20 @@ def record(stack: str, base: str | None) -> Path:
     commit = _merge_base(base)
     with _alone():
         tree = _Tree(FOLDER / "tree")
-        _say(f"The base, {commit[:12]}, comes up on the stand-ins")
-        tree.check_out(commit)
-        tree.keep_sandbox_of(stack if (tree.path / stack_file).is_file() else None)
-        if (tree.path / stack_file).is_file() and tree.sandbox("deploy", "--stack", stack):
-            raise ReportError("The base does not come up (see above), so there is nothing to compare with.")
+        if _git_answers("ls-tree", commit, str(stack_file)):
+            _say(f"The base, {commit[:12]}, comes up on the stand-ins")
+            tree.check_out(commit)
+            tree.keep_sandbox_of(stack)
+            if tree.sandbox("deploy", "--stack", stack):
+                raise ReportError("The base does not come up (see above), so there is nothing to compare with.")
+            _say("The working tree is previewed against it")
+            tree.check_out(_working_tree())
+        else:
+            _say(f"The base, {commit[:12]}, has no stack {stack}: all of it is new")
+            tree.check_out(_working_tree())
+            tree.keep_sandbox_of(None)
         log = FOLDER / f"{stack}.jsonl"
         log.write_text("", encoding="utf-8")  # where the engine refuses at once it writes none, and that is a result
-        _say("The working tree is previewed against it")
-        tree.check_out(_working_tree())
         tree.keep_sandbox_of(stack)
         tree.sandbox("preview", "--stack", stack, "--", "--event-log", str(log))
     return log
@@ -61,8 +66,9 @@ def end() -> None:
         return
     with _alone():
         tree = _Tree(FOLDER / "tree")
-        tree.keep_sandbox_of(None)
-        _git("worktree", "remove", "--force", "--force", str(tree.path))
+        if tree.path.is_dir():
+            tree.keep_sandbox_of(None)
+            _git("worktree", "remove", "--force", "--force", str(tree.path))
     shutil.rmtree(FOLDER)
 
 
@@ -138,13 +144,16 @@ def _working_tree() -> str:
     untracked = _git_answers("ls-files", "--others", "--exclude-standard", "--directory").splitlines()
     if untracked:
         _say(f"Not in the preview, since git doesn't know them yet (git add): {', '.join(untracked[:5])}")
-    return _git_answers("stash", "create") or _git_answers("rev-parse", "HEAD")
+    # Empty where nothing differs from HEAD. A commit needs an author, and a CI runner has none.
+    return _git("-c", "user.name=report", "-c", "user.email=report@localhost", "stash", "create") or "HEAD"
 
 
-def _git(*arguments: str) -> None:
+def _git(*arguments: str) -> str:
+    """What git prints; a ReportError with its words where it fails, as with a merge that isn't finished."""
     done = subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ReportError(f"git {arguments[0]}: {done.stderr.strip()}")
+        raise ReportError(f"git {' '.join(arguments)}: {(done.stderr or done.stdout).strip()}")
+    return done.stdout.strip()
 
 
 def _git_answers(*arguments: str) -> str:

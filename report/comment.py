@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -65,7 +66,7 @@ def comment(judgements: Sequence[Judgement], commit: str = "", run_url: str = ""
 
 def _overview(judgement: Judgement) -> str:
     problems = judgement.problems
-    state = "❌ fails" if problems else "✅ passes"
+    state = "❌&nbsp;fails" if problems else "✅&nbsp;passes"
     counts = Counter(change.action for change in _told(judgement.preview))
     changed = [f"{counts[action]} {_WORDS[action]}" for action in ACTIONS if counts[action] and action != "same"]
     about = "; ".join(problems) or ", ".join(changed) or "no change"
@@ -80,8 +81,8 @@ def _told(preview: Preview) -> list[Change]:
 def _section(judgement: Judgement, budget: int) -> list[str]:
     preview = judgement.preview
     parts = [
-        _errors(preview, int(budget * _ERRORS)),
         _hazards(judgement, int(budget * _HAZARDS)),
+        _errors(preview, int(budget * _ERRORS)),
         _capacity(preview, int(budget * _CAPACITY)),
         _findings(preview, int(budget * _FINDINGS)),
         _kinds(preview, int(budget * _KINDS)),
@@ -93,14 +94,6 @@ def _section(judgement: Judgement, budget: int) -> list[str]:
     return lines
 
 
-def _errors(preview: Preview, budget: int) -> list[str]:
-    if preview.succeeded:
-        return []
-    ended = "**The preview failed.**" if preview.finished else "**The preview did not finish.**"
-    lines = fit(preview.errors, lambda error: f"- {prose(scrubbed(error))}", budget, "errors")
-    return [f"{ended} What is below may be incomplete.", "", *lines]
-
-
 # --- what ends ---
 
 
@@ -108,7 +101,7 @@ def _hazards(judgement: Judgement, budget: int) -> list[str]:
     if not judgement.hazards:
         return []
     lines = ["**Replaced, drained or restarted**", "", *table_head(("", "resource", "what that means"))]
-    lines += fit(judgement.hazards, _hazard_row, budget * 2 // 3, "of them")
+    lines += fit(judgement.hazards, partial(_hazard_row, judgement), budget * 2 // 3, "of them")
     if judgement.unacknowledged:
         wanted = dict.fromkeys(line_for(hazard, judgement.preview.stack) for hazard in judgement.unacknowledged)
         lines += ["", "If this is meant, say so with these lines in the pull request's description:"]
@@ -116,12 +109,38 @@ def _hazards(judgement: Judgement, budget: int) -> list[str]:
     return lines
 
 
-def _hazard_row(hazard: Hazard) -> str:
-    sign = "🛑" if hazard.needs_acknowledgement else "⚠️"
+def _hazard_row(judgement: Judgement, hazard: Hazard) -> str:
+    sign = "🛑" if hazard in judgement.unacknowledged else "⚠️"
     reasons = [change for change in hazard.change.properties if change.replaces]
     because = f" Because of {', '.join(code(reason.text, 60) for reason in reasons[:3])}." if reasons else ""
-    meaning = f"{prose(hazard.meaning)}.{because}"
-    return table_row((f"{sign} {_HAZARD_WORDS[hazard.what]}", code(hazard.change.label), meaning))
+    meant = " **Acknowledged.**" if hazard.needs_acknowledgement and hazard not in judgement.unacknowledged else ""
+    meaning = f"{prose(hazard.meaning)}.{because}{meant}"
+    return table_row((f"{sign}&nbsp;{_HAZARD_WORDS[hazard.what]}", code(hazard.change.label), meaning))
+
+
+# --- what went wrong ---
+
+_ERRORS_OPEN = 3
+
+
+def _errors(preview: Preview, budget: int) -> list[str]:
+    if preview.succeeded:
+        return []
+    ended = "**The preview failed.**" if preview.finished else "**The preview did not finish.**"
+    first, rest = preview.errors[:_ERRORS_OPEN], preview.errors[_ERRORS_OPEN:]
+    lines = [f"{ended} What is said here may be incomplete."]
+    lines += ["", *fit(first, _error_row, budget // 2, "errors")] if first else []
+    folded = fit(rest, _error_row, budget // 2, "errors")
+    return [*lines, "", *details(f"{len(rest)} more errors", folded)] if rest else lines
+
+
+def _error_row(error: str) -> str:
+    return f"- {prose(_URN.sub(_LABEL, scrubbed(error)))}"
+
+
+# The engine names resources by URN; people know them by kind and name.
+_URN = re.compile(r"urn:pulumi:[^\s\"']*?:([A-Za-z0-9]+)::([^\s\"':]+)(?![^\s\"']*::)")
+_LABEL = r"\1/\2"
 
 
 # --- GPUs and cost ---
@@ -160,13 +179,14 @@ def _findings(preview: Preview, budget: int) -> list[str]:
         if not found:
             continue
         share = budget // 2 if verdict == "violation" else budget // 6
-        rows = fit(found, partial(_finding_row, words), share, "findings")
-        lines += ["", *(details(f"{words}: {len(found)}", rows) if verdict in _FOLDED else rows)]
+        folded = verdict in _FOLDED
+        rows = fit(found, partial(_finding_row, "" if folded else f"{words} "), share, "findings")
+        lines += ["", *(details(f"{words}: {len(found)}", rows) if folded else rows)]
     return ["**Policies**", *lines] if lines else []
 
 
 def _finding_row(words: str, finding: Finding) -> str:
-    return f"- {words} {code(finding.rule)}: {prose(scrubbed(finding.message))}"
+    return f"- {words}{code(finding.rule)}: {prose(scrubbed(finding.message))}"
 
 
 # --- what changes ---

@@ -13,6 +13,8 @@ from typing import Any
 from report.property_paths import Path, below
 
 VALUE_LENGTH = 120
+_READ_CHARACTERS = 4_000
+"""Of a message; far more than is shown, little enough for patterns that read a long run again from each place."""
 SECRET = "(secret)"  # noqa: S105 - the word that stands in its place
 MARKED = "[secret]"
 """How the engine's events show a value that is marked as secret."""
@@ -51,8 +53,8 @@ def secret_name(name: str) -> bool:
 
 
 def scrubbed(text: str) -> str:
-    """A message without what looks like a secret in it."""
-    return _SECRET_VALUE.sub(SECRET, text)
+    """The beginning of a message, without what looks like a secret in it."""
+    return _SECRET_VALUE.sub(SECRET, text[:_READ_CHARACTERS])
 
 
 def hidden(resource_type: str, path: Path, body: Any) -> bool:

@@ -117,7 +117,7 @@ def test_a_huge_preview_is_cut_and_keeps_what_matters_most() -> None:
     for count in (1, 3, MOST_LOGS):
         text = comment([judgement] * count)
         assert len(text) < LARGEST
-        assert text.count("🛑 deleted | <code>NodeGroup/p5</code>") == count
+        assert text.count("🛑&nbsp;deleted | <code>NodeGroup/p5</code>") == count
         assert text.count("\nacknowledge: delete NodeGroup/p5 in prod") == count
         assert text.count("<details>") == text.count("</details>")
         assert "more resources" in text

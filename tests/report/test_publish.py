@@ -145,7 +145,7 @@ def test_other_pull_requests_and_newer_commits_are_left_alone(
 def test_the_acknowledgement_is_read_from_github(github: FakeGitHub, logs: Path) -> None:
     github.pulls = [pull(7, body="acknowledge: drain NodeGroup/p5 in prod")]
     post(github, logs)
-    assert "✅ passes" in github.asked[-1][2]["body"]
+    assert "✅&nbsp;passes" in github.asked[-1][2]["body"]
 
 
 def test_a_run_without_a_preview_says_so(github: FakeGitHub, tmp_path: Path) -> None:

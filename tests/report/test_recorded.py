@@ -47,7 +47,7 @@ def test_a_replaced_namespace_names_what_ends_with_it() -> None:
 
 def test_components_are_not_counted_beside_their_children() -> None:
     assert "gpu-inference:index" not in shown("namespace-replaced")
-    assert "| <code>sandbox</code> | ✅ passes | 7 replaced |" in shown("namespace-replaced")
+    assert "| <code>sandbox</code> | ✅&nbsp;passes | 7 replaced |" in shown("namespace-replaced")
 
 
 def test_a_violation_fails_with_its_fix() -> None:
@@ -100,7 +100,8 @@ def test_reserved_gpus_that_move_to_another_zone_are_a_replacement() -> None:
 def test_an_acknowledged_drain_passes_and_stays_visible() -> None:
     judgement = judged("aws-group-smaller", "acknowledge: drain NodeGroup/p5 in prod")
     assert judgement.problems == ()
-    assert "🛑 drained" in comment([judgement])
+    assert "⚠️&nbsp;drained" in comment([judgement])
+    assert "**Acknowledged.**" in comment([judgement])
 
 
 def test_user_data_is_never_shown() -> None:
@@ -109,3 +110,9 @@ def test_user_data_is_never_shown() -> None:
     )
     assert template.new["userData"]
     assert template.new["userData"] not in shown("aws-cluster-replaced")
+
+
+def test_errors_name_resources_as_people_do() -> None:
+    text = shown("aws-cluster-replaced")
+    assert 'unable to replace resource "Cluster/cluster-eksCluster" as it is' in text
+    assert "urn:pulumi" not in text
