@@ -21,7 +21,6 @@ def compose(
     kubeconfig: Path | None,
     admission: AdmissionPlan | None,
     now: datetime.datetime,
-    admission: AdmissionPlan | None = None,
 ) -> None:
     """Declare every resource of the stack and export its outputs.
 
