@@ -71,5 +71,5 @@ format: setup ## Let ruff write the code as it wants it
 bench: setup ## The benchmarks under tests/bench (they print, they never fail on a time)
 	@for file in tests/bench/bench_*.py; do echo "== $$file"; $(RUN) tests.bench.$$(basename $$file .py); done
 
-clean: down ## End the sandbox and delete .venv and caches of this clone (the toolchain's cache stays)
+clean: pr-report-down down ## End the sandboxes and delete .venv and caches of this clone (the toolchain's cache stays)
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
