@@ -1,47 +1,23 @@
 """The shared cache of model weights: one claim that every replica mounts.
 
-Inputs: claim name, size in GiB, storage class. Outputs: ``claim_name``. Creates: one PersistentVolumeClaim,
-ReadWriteMany, so that replicas on different nodes share one copy (ReadWriteOnce keeps the second pod Pending).
-Replacement: name, storage class and access mode replace the claim and lose the weights; the size may only grow.
+Inputs: the stack's ``model_cache`` section, and what a static volume mounts (None where a storage class makes it).
+Outputs: ``claim_name``. Creates: one PersistentVolumeClaim, ReadWriteMany, so that replicas on different nodes share
+one copy (a ReadWriteOnce claim keeps the second pod Pending); the PersistentVolume behind it where it is static.
+Replacement: name, storage class and volume replace the claim; the size may only grow. A static volume is kept
+(``Retain``): weights live in the file system, not in the claim.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pydantic import Field
 
-from components.arguments import Args, ObjectName
-from components.labels import object_labels
+from components.manifests.cache_volumes import claim_body, volume_body
+from components.model_cache_args import ModelCacheArgs
 
 TYPE: Final = "gpu-inference:index:ModelCache"
-
-
-class ModelCacheArgs(Args):
-    """The stack's ``model_cache`` section."""
-
-    claim_name: ObjectName = "pvc-hf-model-cache"
-    storage_gib: Annotated[int, Field(ge=1, le=1_048_576)]
-    """At least the weights of every model that is served, once."""
-    storage_class: str
-
-
-def claim_body(args: ModelCacheArgs, namespace: str) -> dict[str, Any]:
-    """The PersistentVolumeClaim object."""
-    return {
-        "metadata": {
-            "name": args.claim_name,
-            "namespace": namespace,
-            "labels": object_labels(args.claim_name, "model-cache"),
-        },
-        "spec": {
-            "accessModes": ["ReadWriteMany"],
-            "storageClassName": args.storage_class,
-            "resources": {"requests": {"storage": f"{args.storage_gib}Gi"}},
-        },
-    }
 
 
 class ModelCache(pulumi.ComponentResource):
@@ -55,12 +31,23 @@ class ModelCache(pulumi.ComponentResource):
         args: ModelCacheArgs,
         *,
         namespace: str,
+        source: dict[str, Any] | None = None,
+        protect: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(TYPE, name, args.plain(), opts)
-        body = claim_body(args, namespace)
-        claim = kubernetes.core.v1.PersistentVolumeClaim(
-            name, metadata=body["metadata"], spec=body["spec"], opts=pulumi.ResourceOptions(parent=self)
-        )
+        kept = pulumi.ResourceOptions(parent=self, protect=protect)
+        if source is None:
+            body = claim_body(args.claim_name, args.storage_gib, namespace, storage_class=args.storage_class or "")
+        else:
+            # Cluster-wide, so the namespace is in its name.
+            volume_name = f"{namespace}-{args.claim_name}"
+            volume = volume_body(volume_name, args.storage_gib, args.claim_name, namespace, source)
+            made = kubernetes.core.v1.PersistentVolume(
+                name, metadata=volume["metadata"], spec=volume["spec"], opts=pulumi.ResourceOptions(parent=self)
+            )
+            body = claim_body(args.claim_name, args.storage_gib, namespace, volume_name=volume_name)
+            kept = pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=[made]))
+        claim = kubernetes.core.v1.PersistentVolumeClaim(name, metadata=body["metadata"], spec=body["spec"], opts=kept)
         self.claim_name = claim.metadata["name"]
         self.register_outputs({"claim_name": self.claim_name})

@@ -1,8 +1,9 @@
 """One model served by vLLM on GPU nodes, tensor parallelism inside one NVLink domain.
 
-Inputs: a ``ModelServerPlan`` (all numbers decided), the name of the cache claim. Outputs: ``deployment``, ``endpoint``
-(inside the cluster). Creates: Deployment, Service, PodDisruptionBudget, PodMonitor. The Hugging Face token is a key of
-an existing Secret.
+Inputs: a ``ModelServerPlan`` (all numbers decided), the name of the cache claim, whether its nodes are there
+(``nodes_expected``: a capacity block that has not begun has none). Outputs: ``deployment``, ``endpoint`` (inside the
+cluster). Creates: Deployment, Service, PodDisruptionBudget, PodMonitor. The Hugging Face token is a key of an existing
+Secret.
 Replacement: the name replaces everything. Anything in the pod rolls the pods one at a time, without spare GPUs.
 Day two: KEDA owns ``replicas`` where an autoscaler is set.
 """
@@ -22,6 +23,7 @@ from components.manifests.vllm_arguments import PORT
 from components.model_server_plan import ModelServerPlan
 
 TYPE: Final = "gpu-inference:index:ModelServer"
+SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 
 
 class ModelServer(pulumi.ComponentResource):
@@ -37,6 +39,7 @@ class ModelServer(pulumi.ComponentResource):
         *,
         claim_name: str,
         max_replicas: int,
+        nodes_expected: bool = True,
         custom_resource_definitions: tuple[pulumi.Resource, ...],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -46,13 +49,17 @@ class ModelServer(pulumi.ComponentResource):
         timeouts = _timeouts(plan, max_replicas)
 
         deployment = deployment_body(plan, claim_name)
+        service = service_body(plan)
+        if not nodes_expected:
+            # Its pods stay Pending until there are nodes: no reason for this run to wait, and to fail.
+            for body in (deployment, service):
+                body["metadata"] = {**body["metadata"], "annotations": {SKIP_AWAIT: "true"}}
         self.deployment = kubernetes.apps.v1.Deployment(
             name,
             metadata=deployment["metadata"],
             spec=deployment["spec"],
             opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(custom_timeouts=timeouts)),
         )
-        service = service_body(plan)
         # Depends on nothing and nothing on it: a Service awaits ready endpoints, so it follows its pods by itself.
         created = kubernetes.core.v1.Service(
             name,

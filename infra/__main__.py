@@ -12,8 +12,9 @@ import pulumi
 from infra.admission import AdmissionPlan, levels, plan_admission
 from infra.checks import check
 from infra.cluster_reachability import unreachable_reason
+from infra.notices import notices
 from infra.program import compose
-from infra.settings import SettingsError, StackSettings, parse_settings, stack_file
+from infra.settings import ExistingCluster, SettingsError, StackSettings, parse_settings, stack_file
 from policies.configuration import ConfigurationError
 from toolchain.installed import crd_files
 
@@ -73,7 +74,20 @@ def main() -> None:
         admission = admission_plan(settings, stack)
     except (SettingsError, ConfigurationError) as error:
         raise pulumi.RunError(str(error)) from None
+    now = datetime.datetime.now(datetime.UTC)
+    for notice in notices(settings, now):
+        pulumi.log.warn(notice)
     existing = settings.cluster.existing
+    kubeconfig = reachable_kubeconfig(existing, stack) if existing else None
+    compose(settings, stack, definition_files(), kubeconfig=kubeconfig, admission=admission, now=now)
+
+
+def reachable_kubeconfig(existing: ExistingCluster, stack: str) -> Path:
+    """The path of an existing cluster's kubeconfig, resolved; a preview goes on where the cluster doesn't answer.
+
+    Raises:
+        pulumi.RunError: it doesn't answer, and this is no preview.
+    """
     kubeconfig = (PROJECT_ROOT / Path(existing.kubeconfig).expanduser()).resolve()
     reason = unreachable_reason(kubeconfig, existing.context)
     if reason:
@@ -82,7 +96,7 @@ def main() -> None:
         if not pulumi.runtime.is_dry_run():
             raise pulumi.RunError(f"{message}. Nothing was changed.")
         pulumi.log.warn(f"{message}. This preview can't compare with what is there.")
-    compose(settings, stack, kubeconfig, definition_files(), admission)
+    return kubeconfig
 
 
 main()

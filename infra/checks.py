@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from catalog.facts import UnknownFactError
 from catalog.instance_types import InstanceType, instance_type
 from components.model_server_args import ModelServerArgs
 from infra.admission import check_admission
+from infra.aws_checks import check_aws
 from infra.node_capacity import minimum_replicas, replica_capacity
 from infra.plans import summary_of
 from infra.settings import Problem, StackSettings
@@ -19,7 +19,7 @@ from sizing.errors import SizingError
 
 def check(settings: StackSettings) -> list[Problem]:
     """Every contradiction between values, in the order of the file; empty where there is none."""
-    problems = [*_node_groups(settings), *_unique_names(settings), *check_admission(settings)]
+    problems = [*_node_groups(settings), *_unique_names(settings), *check_aws(settings), *check_admission(settings)]
     if problems:
         return problems  # what follows would only repeat them
     return [problem for index in range(len(settings.model_servers)) for problem in _model_server(settings, index)]
@@ -28,10 +28,6 @@ def check(settings: StackSettings) -> list[Problem]:
 def _node_groups(settings: StackSettings) -> Iterator[Problem]:
     names = [group.name for group in settings.node_groups]
     for index, group in enumerate(settings.node_groups):
-        try:
-            instance_type(group.instance_type)
-        except UnknownFactError as error:
-            yield Problem(f"node_groups[{index}].instance_type", str(error))
         if names.index(group.name) != index:
             yield Problem(f"node_groups[{index}].name", f"{group.name!r} is already the name of another node group")
 

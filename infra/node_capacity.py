@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from catalog.instance_types import instance_type
 from components.model_server_args import ModelServerArgs
-from infra.settings import NodeGroup, StackSettings
+from components.node_group_args import NodeGroupArgs
+from infra.settings import StackSettings
 
 
-def replica_slots(group: NodeGroup, server: ModelServerArgs) -> int:
+def replica_slots(group: NodeGroupArgs, server: ModelServerArgs) -> int:
     """Replicas of ``server`` that fit on empty nodes: a replica never spans two of them."""
     return group.count * (instance_type(group.instance_type).gpus // server.tensor_parallel_size)
 

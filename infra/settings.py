@@ -11,13 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError, model_validator
 
 from components.admission_policies import AdmissionPoliciesArgs
-from components.arguments import Args, NotEmpty, ObjectName
-from components.model_cache import ModelCacheArgs
+from components.arguments import Args, NotEmpty
+from components.eks_cluster_args import EksClusterArgs
+from components.external_secrets import ExternalSecretArgs
+from components.model_cache_args import ModelCacheArgs
 from components.model_server_args import ModelServerArgs
+from components.network_args import NetworkArgs
+from components.node_group_args import NodeGroupArgs
 from components.serving_namespace import ServingNamespaceArgs
+from components.system_node_group import SystemNodesArgs
+from infra.aws_settings import AwsSettings
 
 PROJECT: Final = "gpu-inference"
 
@@ -31,20 +37,16 @@ class ExistingCluster(Args):
 
 
 class ClusterSettings(Args):
-    """Which cluster everything runs on."""
+    """Which cluster everything runs on: one that is there, or an EKS cluster of our own."""
 
-    existing: ExistingCluster
+    existing: ExistingCluster | None = None
+    eks: EksClusterArgs | None = None
 
-
-class NodeGroup(Args):
-    """GPU or system nodes of one instance type. The sandbox simulates them from the same lines."""
-
-    name: ObjectName
-    instance_type: str
-    count: Annotated[int, Field(ge=0, le=1000)]
-    """The most nodes that the group ever has."""
-    zones: Annotated[tuple[str, ...], NotEmpty]
-    """Availability zones, by id (letters differ from account to account)."""
+    @model_validator(mode="after")
+    def _one_of_them(self) -> ClusterSettings:
+        if (self.existing is None) == (self.eks is None):
+            raise ValueError("exactly one of existing and eks says which cluster is meant")
+        return self
 
 
 class MonitoringSettings(Args):
@@ -60,14 +62,25 @@ class StackSettings(Args):
     """Everything that a stack decides."""
 
     cluster: ClusterSettings
-    node_groups: Annotated[tuple[NodeGroup, ...], NotEmpty]
+    aws: AwsSettings | None = None
+    network: NetworkArgs | None = None
+    system_nodes: SystemNodesArgs | None = None
+    """Nodes without GPUs of an EKS cluster of our own; None: the defaults."""
+    node_groups: Annotated[tuple[NodeGroupArgs, ...], NotEmpty]
     namespace: ServingNamespaceArgs = ServingNamespaceArgs()
     admission: AdmissionPoliciesArgs = AdmissionPoliciesArgs()
     model_cache: ModelCacheArgs
+    external_secrets: tuple[ExternalSecretArgs, ...] = ()
+    """Kubernetes Secrets that come from AWS Secrets Manager; others must be there already."""
     monitoring: MonitoringSettings = MonitoringSettings()
     model_servers: Annotated[tuple[ModelServerArgs, ...], NotEmpty]
+    protect: bool = False
+    """Refuse to delete what is stateful or slow to get back: VPC, KMS key, cluster, file system, claim.
 
-    def node_group(self, name: str) -> NodeGroup:
+    Twice: the engine refuses, and EKS does (its deletion protection).
+    """
+
+    def node_group(self, name: str) -> NodeGroupArgs:
         """The node group called ``name``; ``KeyError`` where there is none (``checks`` has said so before)."""
         return {group.name: group for group in self.node_groups}[name]
 
@@ -111,7 +124,7 @@ def parse_settings(config: Mapping[str, str], secret_keys: Sequence[str], stack:
         # From JSON and strict: lists may become tuples, but "8" is no number and 1 is no truth value.
         return StackSettings.model_validate_json(json.dumps(document), strict=True)
     except ValidationError as error:
-        raise SettingsError(stack_file(stack), [_problem(entry) for entry in error.errors()]) from None
+        raise SettingsError(stack_file(stack), [_problem(entry, document) for entry in error.errors()]) from None
 
 
 def _value(text: str) -> Any:
@@ -121,16 +134,31 @@ def _value(text: str) -> Any:
         return text
 
 
-def _problem(entry: Any) -> Problem:
-    path = ""
-    for part in entry["loc"]:
-        path += f"[{part}]" if isinstance(part, int) else f"{'.' if path else ''}{part}"
+def _problem(entry: Any, document: Any) -> Problem:
+    path = _path(entry["loc"], document, last_is_missing=entry["type"] == "missing")
     message = entry["msg"].removeprefix("Value error, ")
     kind, given = entry["type"], entry["input"]
     if kind == "extra_forbidden":
         message = "unknown key; remove it or correct its spelling"
     elif kind == "missing":
         message = "is missing and has no default"
+    elif kind == "union_tag_invalid":
+        message = f"{entry['ctx']['tag']!r} is no kind of it; allowed: {entry['ctx']['expected_tags']}"
+    elif kind == "union_tag_not_found":
+        message = "says no kind"
     elif not isinstance(given, dict | list):
         message = f"{message} (it is {given!r})"
     return Problem(path or "(top level)", message[0].lower() + message[1:])
+
+
+def _path(location: Sequence[str | int], document: Any, *, last_is_missing: bool) -> str:
+    """The place as the file has it: pydantic also names which kind of a union it tried, which is no key there."""
+    path, node, last = "", document, len(location) - 1
+    for index, part in enumerate(location):
+        if isinstance(part, int):
+            path += f"[{part}]"
+            node = node[part] if isinstance(node, list) and part < len(node) else None
+        elif not isinstance(node, dict) or part in node or (last_is_missing and index == last):
+            path += f"{'.' if path else ''}{part}"
+            node = node.get(part) if isinstance(node, dict) else None
+    return path

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,12 +16,9 @@ from rich.markup import escape
 from sandbox.control_plane import Sandbox
 from sandbox.environment import sandbox_environment, shell_exports
 from sandbox.errors import SandboxError
-from sandbox.node_groups import read_node_groups
 from sandbox.report import SIMULATED, status_report
 from sandbox.stacks.commands import add_stack_commands
 from toolchain.errors import ToolchainError
-
-DEFAULT_STACK_FILE = Path(__file__).resolve().parents[1] / "stacks" / "Pulumi.sandbox.yaml"
 
 application = typer.Typer(
     help="A local Kubernetes control plane with simulated GPU nodes.", no_args_is_help=True, add_completion=False
@@ -38,19 +34,13 @@ def _say(sentence: str) -> None:
 
 
 @application.command()
-def up(
-    nodes: Annotated[
-        Path, typer.Option(help="The stack file whose gpu-inference:node_groups says which nodes there are.")
-    ] = DEFAULT_STACK_FILE,
-) -> None:
-    """Start the sandbox, or repair it, and bring its nodes to the declared groups."""
+def up() -> None:
+    """Start the sandbox, or repair it. Its nodes come with the node groups of a deployed stack."""
     started = time.monotonic()
-    groups = read_node_groups(nodes)
     sandbox = Sandbox(report=_say)
-    sandbox.up(groups)
-    count = sum(group.count for group in groups)
+    sandbox.up()
     seconds = time.monotonic() - started
-    _say(f"The sandbox is up with {count} simulated nodes after {seconds:.1f} s. Kubeconfig: {sandbox.kubeconfig}")
+    _say(f"The sandbox is up after {seconds:.1f} s. Kubeconfig: {sandbox.kubeconfig}")
     _say(f"Simulated: {SIMULATED}")
 
 

@@ -24,8 +24,8 @@ LARGE_VCPUS = 30
 MANAGED_MAXIMUM_PODS = 110
 MANAGED_MAXIMUM_PODS_LARGE = 250
 """Managed node groups allow no more pods than this, by vCPUs (EKS user guide, "Choosing an instance type")."""
-ROOT_VOLUME_BYTES = 20 * 2**30
-"""EKS's default root volume, where a type has no local NVMe."""
+DEFAULT_ROOT_VOLUME_GIB = 20
+"""EKS's default root volume, where the template says nothing."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,10 @@ class NodeResources:
     allocatable: dict[str, str]
 
 
-def maximum_pods(instance: InstanceType) -> int:
-    """The VPC CNI's limit: each pod needs an address of a plain network interface, and two pods use the host's.
-
-    Where card 0 carries an EFA-only interface beside the primary one, that slot gives no address
-    (``maxPodsExpression`` of facts/aws.md 2.1): 51 on p5.48xlarge.
-    """
-    interfaces = instance.enis_on_card_zero
-    if instance.efa_interfaces and instance.efa_on_card_zero:
-        interfaces -= 1
+def default_maximum_pods(instance: InstanceType) -> int:
+    """What nodeadm computes by itself: every interface of card 0 counts, also one that gives pods no address."""
     ceiling = MANAGED_MAXIMUM_PODS_LARGE if instance.vcpus >= LARGE_VCPUS else MANAGED_MAXIMUM_PODS
-    return min(interfaces * (instance.ips_per_eni - 1) + 2, ceiling)
+    return min(instance.enis_on_card_zero * (instance.ips_per_eni - 1) + 2, ceiling)
 
 
 def reserved_cpu_millicores(vcpus: int) -> int:
@@ -56,20 +49,24 @@ def reserved_cpu_millicores(vcpus: int) -> int:
     return tenths_of_millicore // 10
 
 
-def node_resources(instance: InstanceType) -> NodeResources:
-    """Capacity and allocatable of one node, with every EFA interface attached and the local NVMe joined as RAID0."""
-    pods = maximum_pods(instance)
+def node_resources(
+    instance: InstanceType, *, gpus: int, efa_interfaces: int, storage_bytes: int, pods: int
+) -> NodeResources:
+    """Capacity and allocatable of one node.
+
+    ``gpus`` and ``efa_interfaces`` are what the device plugins find, ``storage_bytes`` the disk that the kubelet uses,
+    ``pods`` the kubelet's limit.
+    """
     memory_mib = instance.memory_gib * 1024
-    huge_pages_mib = EFA_HUGE_PAGES_2MI * 2 if instance.efa_interfaces else 0
+    huge_pages_mib = EFA_HUGE_PAGES_2MI * 2 if efa_interfaces else 0
     reserved_memory_mib = KUBE_RESERVED_MEMORY_MIB + KUBE_RESERVED_MEMORY_MIB_PER_POD * pods + EVICTION_MEMORY_MIB
-    storage_bytes = instance.local_nvme_gb * 10**9 or ROOT_VOLUME_BYTES
     reserved_storage_bytes = KUBE_RESERVED_STORAGE_BYTES + int(storage_bytes * EVICTION_STORAGE_SHARE)
     whole = {
         "pods": str(pods),
         "hugepages-1Gi": "0",
         "hugepages-2Mi": f"{huge_pages_mib}Mi",
-        **({GPU_RESOURCE: str(instance.gpus)} if instance.gpus else {}),
-        **({EFA_RESOURCE: str(instance.efa_interfaces)} if instance.efa_interfaces else {}),
+        **({GPU_RESOURCE: str(gpus)} if gpus else {}),
+        **({EFA_RESOURCE: str(efa_interfaces)} if efa_interfaces else {}),
     }
     return NodeResources(
         capacity={

@@ -17,7 +17,6 @@ from sandbox.api import Api, Object
 from sandbox.autoscaling import scaled_objects_served
 from sandbox.errors import SandboxError
 from sandbox.kubeconfig import kubeconfig
-from sandbox.node_groups import NodeGroup
 from sandbox.parts import API_CLIENTS, PART_NAMES, kubeconfig_file, parts, stages_file
 from sandbox.processes import Process, running, stop
 from sandbox.stages import kwok_configuration
@@ -73,12 +72,12 @@ class Sandbox:
         """The administrator's kubeconfig; it is there once the sandbox was up."""
         return self.folder.kubeconfig
 
-    def up(self, groups: Sequence[NodeGroup]) -> None:
-        """Start what is missing, repair what is broken, and bring the nodes to ``groups``.
+    def up(self) -> None:
+        """Start what is missing and repair what is broken. Nodes come with node groups, when a stack is deployed.
 
         Raises:
             InputError: the folder can't be used.
-            SandboxError: a part does not start (the message holds its last words) or a node does not become ready.
+            SandboxError: a part does not start (the message holds its last words).
         """
         require_linux()
         ensure(TOOLS)
@@ -95,7 +94,6 @@ class Sandbox:
                 bring_up(self.folder, wanted, self._report)
             with self.api() as api:
                 apply_storage_class(api)
-                nodes.converge(api, groups, self._report)
 
     def down(self, *, keep_data: bool = False) -> None:
         """End every process of this sandbox and delete its folder; ``keep_data`` leaves it for the next ``up``.

@@ -60,6 +60,7 @@ class StateFolder:
         self.pids = self.path / "pids"
         self.etcd_data = self.path / "etcd"
         self.pulumi = self.path / "pulumi"
+        self.account = self.pulumi / "account.sqlite"
         self.kubeconfig = self.path / "kubeconfig"
         self._state_file = self.path / STATE_FILE
 

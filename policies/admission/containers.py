@@ -3,7 +3,8 @@
 Each map holds ``pod`` (its pod's spec), ``template`` (0 or 1: which pod template), ``body``, ``name``, ``image`` (as
 written), ``env`` (rows), ``gpus`` (-1 where it asks under two names), ``other_accelerator``, ``text`` (command and
 args, see ``cel.SEPARATOR``), ``arguments`` (the part of ``text`` that a vLLM server gets; empty where no server can be
-seen), ``sees_all`` (whether no option can hide in a ``--config`` file, behind ``--`` or in a variable's value) and
+seen; up to a ``--``, which ends the options), ``sees_all`` (whether no option can hide in a ``--config`` file or in a
+variable's value) and
 ``is_vllm``. Only a shell can read what stands under ``sh -c``: such a container shows no server here.
 """
 
@@ -30,7 +31,7 @@ _MENTIONS_VLLM = r"(?i)(^|/)[^/@]*vllm[^/@]*(@.*)?$"
 _STOCK_VLLM = r"(^|/)vllm-openai(:[^/@]*)?(@.*)?$"
 _LMCACHE = r"(^|/)lmcache/"
 _AWS_VLLM = r"deep-learning-containers.*/[^/:@]*vllm[^/:@]*(:[^/@]*)?(@.*)?$"
-_SERVER_FLAGS = switch("model", "tensor_parallel_size", "max_model_len", "served_model_name", "gpu_memory_utilization")
+_SERVER_FLAGS = ("model", "tensor_parallel_size", "max_model_len", "served_model_name", "gpu_memory_utilization")
 # A word that a variable gives is one word. After these it is a value; elsewhere it may be any option.
 _BEFORE_A_VALUE = (
     "serve",
@@ -48,7 +49,7 @@ _BEFORE_A_VALUE = (
 )
 _KNOWN_VALUE = f"(?:^{_NEXT}|{SEPARATOR}(?:{'|'.join(_BEFORE_A_VALUE)}){SEPARATOR}){SEPARATOR}\\$\\("
 _ANY_VALUE = f"{SEPARATOR}\\$\\("
-_HIDES_MORE = f"{SEPARATOR}--(?:{SEPARATOR}|config[= {SEPARATOR}])"
+_CONFIG_FILE = f"{SEPARATOR}--config[= {SEPARATOR}]"
 
 PODS = """
 object.kind == 'Pod' ? [dyn(object)] :
@@ -92,15 +93,18 @@ _GPUS = let(
 )
 
 
-_ARGUMENTS = f"""
+def _arguments() -> str:
+    return f"""
 (c.body.?command.orValue([]).size() > 0 ?
   (text.matches({pattern(SHELL)}) || text.matches({pattern(_NO_LAUNCHER)}) ? '' : text.find({pattern(_SERVE)})) :
 ((image.matches({pattern(_STOCK_VLLM)}) && !image.matches({pattern(_LMCACHE)})) || image.matches({pattern(_AWS_VLLM)})
-  || (image.matches({pattern(_MENTIONS_VLLM)}) && text.matches({pattern(_SERVER_FLAGS)})))
-  && !text.matches({pattern(_CLIENT)}) ? '{_NEXT}' + text : '')
+  || (image.matches({pattern(_MENTIONS_VLLM)}) && text.matches({pattern(switch(*_SERVER_FLAGS))})))
+  && !text.matches({pattern(_CLIENT)}) ? '{_NEXT}' + text : '').split('{SEPARATOR}--{SEPARATOR}')[0]
 """
+
+
 _SEES_ALL = (
-    f"!arguments.matches({pattern(_HIDES_MORE)}) && "
+    f"!arguments.matches({pattern(_CONFIG_FILE)}) && "
     f"arguments.findAll({pattern(_ANY_VALUE)}).size() == arguments.findAll({pattern(_KNOWN_VALUE)}).size()"
 )
 _WORDS = "(c.body.?command.orValue([]) + c.body.?args.orValue([]))"
@@ -122,7 +126,7 @@ _CONTAINER = f"""
 
 def described(field: str) -> str:
     """CEL of the variables ``containers`` and ``init_containers``; reads ``pods``."""
-    container = let("text", _TEXT, let("arguments", _ARGUMENTS, _CONTAINER))
+    container = let("text", _TEXT, let("arguments", _arguments(), _CONTAINER))
     container = let("image", "string(c.body.?image.orValue(dyn('')))", container)
     return f"({_of_both_templates(field)}).map(c, {container})"
 

@@ -25,9 +25,7 @@ TOKEN_LENGTH = 20
 
 def looks_like_token(value: Any) -> bool:
     """Whether a text looks like a Hugging Face user token."""
-    return (
-        isinstance(value, str) and value.startswith(TOKEN_PREFIX) and len(value) >= TOKEN_LENGTH and "/" not in value
-    )
+    return isinstance(value, str) and value.startswith(TOKEN_PREFIX) and len(value) >= TOKEN_LENGTH and "/" not in value
 
 
 def check(resource: Resource, _resources: ResourceSet, _parameters: Parameters) -> Iterator[Outcome]:

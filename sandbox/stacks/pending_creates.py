@@ -1,7 +1,7 @@
-"""What a killed run was creating: the engine can't know whether it came to be, the cluster can.
+"""What a killed run was creating: the engine can't know whether it came to be, the cluster or the account can.
 
-Each create that was under way is looked for in the cluster: there, it is taken over under its id; not there, it is
-forgotten and the next ``up`` makes it.
+Each create that was under way is looked for in the cluster, or in the imaginary AWS account: there, it is taken over
+under its id; not there, it is forgotten and the next ``up`` makes it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.api import Api, ApiError
+from sandbox.cloud.account import Account
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,18 @@ def pending_creates(exported_state: str) -> list[PendingCreate]:
         for operation in deployment.get("pending_operations", [])
         if operation["type"] == "creating" and "metadata" in operation["resource"].get("inputs", {})
     ]
+
+
+def pending_urns(exported_state: str) -> list[str]:
+    """The URN of every create that was under way."""
+    deployment = json.loads(exported_state)["deployment"]
+    operations = deployment.get("pending_operations") or ()
+    return [operation["resource"]["urn"] for operation in operations if operation["type"] == "creating"]
+
+
+def pending_in_account(exported_state: str, account: Account) -> dict[str, str]:
+    """The AWS resources under way that came to be: id by URN."""
+    return {urn: made.id for urn in pending_urns(exported_state) if (made := account.created_as(urn))}
 
 
 def has_pending_operations(exported_state: str) -> bool:

@@ -8,10 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
+from sandbox.cloud.account import Account
 from sandbox.control_plane import Sandbox
 from sandbox.errors import SandboxError
-from sandbox.node_groups import NodeGroup, read_node_groups
-from sandbox.stacks.pending_creates import exists, has_pending_operations, pending_creates
+from sandbox.stacks.pending_creates import (
+    exists,
+    has_pending_operations,
+    pending_creates,
+    pending_in_account,
+    pending_urns,
+)
 from sandbox.stacks.stale_locks import remove_stale
 from sandbox.stacks.workspace import REPOSITORY, Workspace
 
@@ -32,15 +38,35 @@ def up(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], ar
     Raises:
         SandboxError: the sandbox does not come up, another run is under way, or the engine fails.
     """
-    groups = _ready(sandbox, workspace, report)
+    _ready(sandbox, workspace, report)
     _run(workspace, ["up", "--yes", "--skip-preview", *_program_flags(workspace), *arguments])
-    sandbox.up(groups)  # KEDA's stand-in joins once the stack has brought KEDA's CRDs
+    sandbox.up()  # KEDA's stand-in joins once the stack has brought KEDA's CRDs
 
 
 def preview(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
-    """Show what ``up`` would change. Raises as ``up`` does."""
-    _ready(sandbox, workspace, report)
-    _run(workspace, ["preview", *_program_flags(workspace), *arguments])
+    """Show what ``up`` would change, and the settings that it follows from. Raises as ``up`` does.
+
+    Of a stack of which nothing is deployed here, this is offline: no control plane is started or asked.
+    """
+    workspace.check_stack_file()
+    settings = _resolved_settings(workspace)  # beside the engine: it takes a second or two
+    sandbox.folder.create()
+    if workspace.has_resources():
+        _ready(sandbox, workspace, report)
+    else:
+        report(f"Nothing of the stack {workspace.stack} is deployed on this sandbox: an offline preview of all of it")
+        workspace.prepare()
+    try:
+        _run(workspace, ["preview", *_program_flags(workspace), *arguments])
+    finally:
+        shown, _ = settings.communicate()
+        if settings.returncode == 0:  # what is wrong in the file, the program has said
+            report(f"Settings of {workspace.stack}, with their defaults:\n{shown}")
+
+
+def _resolved_settings(workspace: Workspace) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "infra.resolved_settings", workspace.stack, str(workspace.stack_file)]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
 def refresh(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
@@ -61,30 +87,29 @@ def _program_flags(workspace: Workspace) -> list[str]:
     return [*flags, "--policy-pack-config", str(levels)] if levels.is_file() else flags
 
 
-def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> tuple[NodeGroup, ...]:
+def _ready(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
     workspace.check_stack_file()
-    groups = read_node_groups(workspace.stack_file)
-    sandbox.up(groups)
+    sandbox.up()
     workspace.prepare()
     for lock in remove_stale(workspace.state, workspace.stack):
         report(f"Removed the lock that a run of {lock.since} (process {lock.pid}) left when it died")
     _adopt_pending_creates(sandbox, workspace, report)
-    return groups
 
 
 def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None]) -> None:
     state = workspace.ask(["stack", "export"])
     if not has_pending_operations(state):
         return
-    pending = pending_creates(state)
     with sandbox.api() as api:
-        there = [create for create in pending if exists(api, create)]
-    report(f"The last run was cut off: {len(there)} of {len(pending)} objects under way are in the cluster")
+        there = {create.urn: create.object_id for create in pending_creates(state) if exists(api, create)}
+    there |= pending_in_account(state, Account(sandbox.folder.account))
+    under_way = len(pending_urns(state))
+    report(f"The last run was cut off: {len(there)} of {under_way} resources under way came to be; they are taken over")
     arguments = ["refresh", "--yes", "--skip-preview", "--config-file", str(workspace.config_file)]
-    for create in there:
-        arguments += ["--import-pending-creates", create.urn, "--import-pending-creates", create.object_id]
+    for urn, resource_id in there.items():
+        arguments += ["--import-pending-creates", urn, "--import-pending-creates", resource_id]
     # Those that are not there are dropped; `up` makes them.
-    _run(workspace, [*arguments, "--clear-pending-creates"] if len(there) < len(pending) or not pending else arguments)
+    _run(workspace, [*arguments, "--clear-pending-creates"] if len(there) < under_way or not under_way else arguments)
 
 
 def _run(workspace: Workspace, arguments: Sequence[str]) -> None:

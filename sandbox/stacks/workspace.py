@@ -7,6 +7,7 @@ into the stack file, and the file in the repository is the team's. Every run get
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from sandbox.cloud import plugins
 from sandbox.errors import InputError, SandboxError
 from sandbox.state_folder import StateFolder, write_private
 from toolchain.installed import prepare_pulumi_home, pulumi_cli
@@ -22,11 +24,15 @@ from toolchain.installed import prepare_pulumi_home, pulumi_cli
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Opens nothing: stack files hold no secret, but the engine wants a passphrase for every file backend.
 PASSPHRASE = "sandbox"  # noqa: S105
+_ENCRYPTION_KEYS = frozenset({"secretsprovider", "encryptedkey", "encryptionsalt"})
 
 
 def engine_environment(folder: StateFolder) -> dict[str, str]:
     """The environment of the CLI: the sandbox's own backend and plugins, whatever the shell says."""
-    return prepare_pulumi_home(folder.pulumi / "home") | {
+    home = folder.pulumi / "home"
+    environment = prepare_pulumi_home(home)
+    plugins.install(home, folder)
+    return environment | {
         "PULUMI_BACKEND_URL": (folder.pulumi / "state").as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
     }
@@ -65,6 +71,10 @@ class Workspace:
         document["encryptionsalt"] = yaml.safe_load(self._salted.read_text(encoding="utf-8"))["encryptionsalt"]
         write_private(self.config_file, yaml.safe_dump(document, sort_keys=False))
 
+    def config(self) -> dict[str, Any]:
+        """What stands under ``config:`` in the stack file; raises InputError as ``check_stack_file`` does."""
+        return dict(self._stack_document()["config"])
+
     def check_stack_file(self) -> None:
         """Raise InputError where the stack file is not there or can't be read; nothing else is touched."""
         self._stack_document()
@@ -93,6 +103,13 @@ class Workspace:
         inside = self.stack_file.is_relative_to(REPOSITORY)
         return self.stack_file.relative_to(REPOSITORY) if inside else self.stack_file
 
+    def has_resources(self) -> bool:
+        """Whether anything of the stack is deployed on this sandbox, or was being deployed."""
+        for file in self.state.glob(f".pulumi/stacks/*/{self.stack}.json"):
+            latest = json.loads(file.read_text(encoding="utf-8"))["checkpoint"].get("latest") or {}
+            return bool(latest.get("resources") or latest.get("pending_operations"))
+        return False
+
     def _stack_document(self) -> dict[str, Any]:
         if not self.stack_file.is_file():
             known = sorted(path.name.split(".")[1] for path in self.stack_file.parent.glob("Pulumi.*.yaml"))
@@ -105,7 +122,8 @@ class Workspace:
             raise InputError(f"{self._shown_file} is no YAML: {error}") from error
         if not isinstance(document, dict) or not isinstance(document.get("config"), dict):
             raise InputError(f"{self._shown_file} has no `config:` with values under it.")
-        return document
+        # What encrypts the team's state: nobody needs that key or passphrase here, where no value is encrypted.
+        return {key: value for key, value in document.items() if key not in _ENCRYPTION_KEYS}
 
     def _known_stacks(self) -> set[str]:
         return {path.stem for path in self.state.glob(".pulumi/stacks/*/*.json")}

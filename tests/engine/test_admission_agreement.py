@@ -42,15 +42,19 @@ def server(runs: StackRuns) -> Iterator[AdmissionServer]:
     asked.remove()
 
 
-def violated(resource: Resource) -> set[str]:
-    """The admission rules that the object violates by itself, as Python judges it."""
+def judged(resource: Resource, verdict: str) -> set[str]:
+    """The admission rules that give this verdict on the object by itself, as Python judges it."""
     alone = ResourceSet([resource])
     return {
         name
         for name, item in admission_rules().items()
         if resource.group_kind in item.rule.applies_to
-        and any(row.verdict == "violation" for row in outcomes(item.rule, resource, alone, Configuration()))
+        and any(row.verdict == verdict for row in outcomes(item.rule, resource, alone, Configuration()))
     }
+
+
+def violated(resource: Resource) -> set[str]:
+    return judged(resource, "violation")
 
 
 def evaluation_errors(answer: Answer) -> dict[str, str]:
@@ -301,13 +305,17 @@ def test_combinations_get_the_same_verdict(server: AdmissionServer, manifest: Ob
     (resource,) = builders.load(manifest)
     expected = violated(resource)
     assert evaluation_errors(answer) == {}
-    assert answer.rules <= expected, f"refused by the API server alone: {answer.rules - expected}"
+    # Python gives up on the object at the first container that it can't decide; CEL goes on to the next.
+    has_several = json.dumps(manifest).count('"image"') > 1
+    also = judged(resource, "undecided") if has_several else set()
+    assert answer.rules <= expected | also, f"refused by the API server alone: {answer.rules - expected}"
     assert expected - answer.rules <= may_stay_open(manifest), f"not refused: {expected - answer.rules}"
 
 
 def may_stay_open(manifest: Object) -> set[str]:
     text = json.dumps(manifest)
-    return NOT_REFUSED if "$(" in text or '"--config"' in text or '"--"' in text or "ray" in text else set()
+    hidden = NOT_REFUSED if "$(" in text or '"--config"' in text or '"ray"' in text else set()
+    return hidden | ({"arg-embedded-space"} if '"--"' in text else set())
 
 
 def scaled_object(*triggers: Object) -> Object:

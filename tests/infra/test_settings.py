@@ -44,8 +44,7 @@ def test_the_sandbox_stack_is_right() -> None:
         (lambda s: s.update(tensor_parallel_size="4"), "model_servers[0].tensor_parallel_size", "(it is '4')"),
         (lambda s: s.update(tensor_parallel_size=0), "model_servers[0].tensor_parallel_size", "greater than or equal"),
         (lambda s: s.update(tensor_parallel_size=3), "model_servers[0].tensor_parallel_size", "allowed: 1, 2, 4, 8"),
-        (lambda s: s.update(node_group="p6"), "model_servers[0].node_group", "there are: system, p5"),
-        (lambda s: s.update(node_group="system"), "model_servers[0].node_group", "have no GPU"),
+        (lambda s: s.update(node_group="p6"), "model_servers[0].node_group", "there are: p5"),
         (lambda s: s.update(model="meta-llama/Llama-3.1-70B-Instuct"), "model_servers[0].model", "did you mean"),
         (lambda s: s.update(vllm_version="newest"), "model_servers[0].vllm_version", "no vLLM version"),
         (lambda s: s.update(max_model_len=200_000), "model_servers[0].max_model_len", "131072"),
@@ -72,7 +71,7 @@ def test_a_wrong_value_is_named_with_its_place(change: Change, path: str, senten
 
 def test_more_gpus_than_a_node_has() -> None:
     config = stack_config()
-    config["gpu-inference:node_groups"][1]["instance_type"] = "p5.4xlarge"
+    config["gpu-inference:node_groups"][0]["instance_type"] = "p5.4xlarge"
     assert problems(config)[0] == (
         "model_servers[0].tensor_parallel_size",
         "4 GPUs for one replica, but a p5.4xlarge has 1; allowed: up to 1. "
@@ -82,7 +81,7 @@ def test_more_gpus_than_a_node_has() -> None:
 
 def test_gpus_without_nvlink() -> None:
     config = stack_config()
-    config["gpu-inference:node_groups"][1]["instance_type"] = "g6e.12xlarge"
+    config["gpu-inference:node_groups"][0]["instance_type"] = "g6e.12xlarge"
     assert "over PCIe, without NVLink; allowed: 1" in problems(config)[0][1]
 
 
@@ -91,7 +90,7 @@ def test_an_unknown_section_and_an_unknown_instance_type_and_two_equal_names() -
     config["gpu-inference:model_server"] = []
     assert problems(config) == [("model_server", "unknown key; remove it or correct its spelling")]
     config = stack_config()
-    config["gpu-inference:node_groups"][1]["instance_type"] = "p5.48xlage"
+    config["gpu-inference:node_groups"][0]["instance_type"] = "p5.48xlage"
     assert "did you mean p5.48xlarge" in problems(config)[0][1]
     config = stack_config()
     config["gpu-inference:model_servers"] *= 2

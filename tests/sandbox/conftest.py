@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sandbox.node_groups import NodeGroup
+from tests.sandbox.simulated_nodes import node_group, up
 
 if TYPE_CHECKING:
     from sandbox.control_plane import Sandbox
 
 GROUPS = (
-    NodeGroup(name="system", instance_type="m7i.xlarge", count=2, zones=("use1-az1", "use1-az2")),
-    NodeGroup(name="p5", instance_type="p5.48xlarge", count=2, zones=("use1-az1",)),
+    node_group("system", "m7i.xlarge", 2, ("use1-az1", "use1-az2")),
+    node_group("p5", "p5.48xlarge", 2, ("use1-az1",)),
 )
 
 
@@ -33,7 +34,7 @@ def shared_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox
 
     shared = Sandbox(tmp_path_factory.mktemp("shared") / "sandbox")
     try:
-        shared.up(GROUPS)
+        up(shared, GROUPS)
         yield shared
     finally:
         shared.down()
@@ -42,7 +43,7 @@ def shared_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox
 @pytest.fixture
 def sandbox(shared_sandbox: Sandbox) -> Sandbox:
     """The shared sandbox, healthy and with ``groups``."""
-    shared_sandbox.up(GROUPS)
+    up(shared_sandbox, GROUPS)
     return shared_sandbox
 
 
@@ -79,15 +80,3 @@ def eventually() -> Callable[[Callable[[], bool]], bool]:
         return True
 
     return wait
-
-
-@pytest.fixture
-def stack_file(tmp_path: Path) -> Callable[[str], Path]:
-    """A function that writes a stack file with this text under the key of the node groups."""
-
-    def write(text: str) -> Path:
-        path = tmp_path / "Pulumi.test.yaml"
-        path.write_text(f"config:\n  gpu-inference:node_groups:\n{text}\n", encoding="utf-8")
-        return path
-
-    return write

@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.instance_types import instance_type, instance_types
-from sandbox.allocatable import maximum_pods, node_resources, reserved_cpu_millicores
+from sandbox.allocatable import default_maximum_pods, node_resources, reserved_cpu_millicores
 
 
 def test_p5_offers_what_eks_gives() -> None:
-    offered = node_resources(instance_type("p5.48xlarge")).allocatable
+    offered = node_resources(
+        instance_type("p5.48xlarge"), gpus=8, efa_interfaces=32, storage_bytes=30_400 * 10**9, pods=51
+    ).allocatable
     assert offered["nvidia.com/gpu"] == "8"
     assert offered["vpc.amazonaws.com/efa"] == "32"
     assert offered["pods"] == "51"
@@ -23,24 +25,23 @@ def test_p5_offers_what_eks_gives() -> None:
 
 
 def test_a_system_node_has_no_gpu_resource_at_all() -> None:
-    resources = node_resources(instance_type("m7i.xlarge"))
+    resources = node_resources(instance_type("m7i.xlarge"), gpus=0, efa_interfaces=0, storage_bytes=20 * 2**30, pods=58)
     assert not {"nvidia.com/gpu", "vpc.amazonaws.com/efa"} & set(resources.capacity)
     assert resources.allocatable["cpu"] == "3920m"  # 4000 - 60 - 10 - 2*5
-    assert resources.allocatable["pods"] == "58"  # 4 interfaces of 15 addresses
     assert resources.allocatable["hugepages-2Mi"] == "0Mi"
 
 
 @pytest.mark.parametrize(
     ("name", "pods"),
     [
-        ("p5.48xlarge", 51),  # (2 - 1) * 49 + 2: card 0's second slot holds an EFA-only interface
-        ("p5en.48xlarge", 149),  # (4 - 1) * 49 + 2
+        ("m7i.xlarge", 58),  # 4 * 14 + 2
+        ("p5.48xlarge", 100),  # 2 * 49 + 2: nodeadm doesn't know that an EFA-only interface gives no address
         ("p6-b300.48xlarge", 198),  # 4 * 49 + 2: card 0 takes no EFA
         ("g5.48xlarge", 250),  # (7 - 1) * 49 + 2 = 296, above what managed node groups allow
     ],
 )
-def test_pod_limit(name: str, pods: int) -> None:
-    assert maximum_pods(instance_type(name)) == pods
+def test_pods_where_the_user_data_says_nothing(name: str, pods: int) -> None:
+    assert default_maximum_pods(instance_type(name)) == pods
 
 
 @given(st.integers(min_value=1, max_value=512))
@@ -52,7 +53,14 @@ def test_more_cores_reserve_more_but_a_smaller_share(vcpus: int) -> None:
 
 @pytest.mark.parametrize("name", sorted(instance_types()))
 def test_every_type_of_the_catalog_has_room_left(name: str) -> None:
-    resources = node_resources(instance_type(name))
+    instance = instance_type(name)
+    resources = node_resources(
+        instance,
+        gpus=instance.gpus,
+        efa_interfaces=instance.efa_interfaces,
+        storage_bytes=20 * 2**30,
+        pods=default_maximum_pods(instance),
+    )
     assert (
         0
         < int(resources.allocatable["memory"].removesuffix("Mi"))

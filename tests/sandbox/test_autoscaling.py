@@ -10,6 +10,7 @@ import yaml
 
 from sandbox.autoscaling import scaled_objects_served
 from sandbox.node_groups import NodeGroup
+from tests.sandbox.simulated_nodes import up
 
 if TYPE_CHECKING:
     from sandbox.control_plane import Sandbox
@@ -54,7 +55,7 @@ def test_a_scaled_object_gets_its_autoscaler_and_a_cluster_without_the_crd_none(
 
     with sandbox.api() as api:
         assert eventually(lambda: scaled_objects_served(api))
-        sandbox.up(groups)
+        up(sandbox, groups)
         api.request("POST", path, scaled)
         assert eventually(lambda: bool(api.items(autoscalers)))
         [autoscaler] = api.items(autoscalers)
@@ -64,5 +65,5 @@ def test_a_scaled_object_gets_its_autoscaler_and_a_cluster_without_the_crd_none(
         api.delete(f"{path}/server")
         api.delete(CRD)
         assert eventually(lambda: not scaled_objects_served(api))
-    sandbox.up(groups)
+    up(sandbox, groups)
     assert sandbox.status().healthy

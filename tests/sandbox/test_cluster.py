@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http.client
 import ssl
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import yaml
 
 from sandbox.api import ApiError, Object
 from sandbox.node_groups import NodeGroup
+from tests.sandbox.simulated_nodes import node_group, up
 
 if TYPE_CHECKING:
     from sandbox.control_plane import Sandbox
@@ -223,8 +225,8 @@ def test_changed_groups_add_replace_and_remove_nodes_and_pods_move(
         api.request("POST", f"/api/v1/namespaces/{namespace}/pods", body)
         assert eventually(lambda: running_on(sandbox, namespace, "gpu") == "p5-2")
 
-        bigger = system.model_copy(update={"instance_type": "m7i.2xlarge"})
-        sandbox.up((bigger, p5.model_copy(update={"count": 1})))
+        bigger = node_group("system", "m7i.2xlarge", 2, system.zones)
+        up(sandbox, (bigger, dataclasses.replace(p5, count=1)))
 
         nodes = {node["metadata"]["name"]: node for node in api.items("/api/v1/nodes")}
         assert set(nodes) == {"system-1", "system-2", "p5-1"}

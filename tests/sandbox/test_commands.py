@@ -6,15 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sandbox.processes import running
 from sandbox.state_folder import StateFolder
-
-GROUPS = "    - {name: system, instance_type: m7i.xlarge, count: 1, zones: [use1-az1]}"
 
 
 def start_command(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
@@ -34,17 +31,17 @@ def command(folder: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.engine
-def test_from_up_to_down(tmp_path: Path, stack_file: Callable[[str], Path]) -> None:
+def test_from_up_to_down(tmp_path: Path) -> None:
     folder = tmp_path / "a clone's sandbox"
     try:
-        code, output, errors = command(folder, "up", "--nodes", str(stack_file(GROUPS)))
+        code, output, errors = command(folder, "up")
         assert (code, errors) == (0, "")
-        assert "1 simulated nodes" in output
+        assert "The sandbox is up after" in output
         assert "There is no GPU" in output
 
         code, output, _ = command(folder, "status")
         assert code == 0
-        for part in ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "system-1"):
+        for part in ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"):
             assert part in output
         assert "Real:" in output
         assert "Simulated:" in output
@@ -62,11 +59,10 @@ def test_from_up_to_down(tmp_path: Path, stack_file: Callable[[str], Path]) -> N
 
 
 @pytest.mark.engine
-def test_two_ups_at_once_make_one_sandbox(tmp_path: Path, stack_file: Callable[[str], Path]) -> None:
+def test_two_ups_at_once_make_one_sandbox(tmp_path: Path) -> None:
     folder = tmp_path / "sandbox"
-    nodes = str(stack_file(GROUPS))
     try:
-        both = [start_command(folder, "up", "--nodes", nodes) for _ in range(2)]
+        both = [start_command(folder, "up") for _ in range(2)]
         assert [process.wait(120) for process in both] == [0, 0]
         assert sorted(process.part for process in running(StateFolder(folder))) == [
             "etcd",
@@ -98,21 +94,10 @@ def test_down_of_nothing_is_fine(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
-def test_wrong_groups_start_nothing(tmp_path: Path, stack_file: Callable[[str], Path]) -> None:
-    path = stack_file("    - {name: p5, instance_type: p5.48xlarge, count: 2, zones: [mars-az1]}")
-    code, _, errors = command(tmp_path / "sandbox", "up", "--nodes", str(path))
-    assert code == 2
-    assert f"{path}:3" in errors
-    assert "mars-az1" in errors
-    assert "Traceback" not in errors
-    assert not (tmp_path / "sandbox").exists()
-
-
-@pytest.mark.engine
-def test_down_after_the_folder_was_deleted_by_hand(tmp_path: Path, stack_file: Callable[[str], Path]) -> None:
+def test_down_after_the_folder_was_deleted_by_hand(tmp_path: Path) -> None:
     folder = tmp_path / "sandbox"
     try:
-        assert command(folder, "up", "--nodes", str(stack_file(GROUPS)))[0] == 0
+        assert command(folder, "up")[0] == 0
         shutil.rmtree(folder)
     finally:
         assert command(folder, "down")[0] == 0
@@ -121,14 +106,10 @@ def test_down_after_the_folder_was_deleted_by_hand(tmp_path: Path, stack_file: C
 
 
 @pytest.mark.engine
-def test_a_toolchain_that_cannot_be_had_is_said_without_a_traceback(
-    tmp_path: Path, stack_file: Callable[[str], Path]
-) -> None:
+def test_a_toolchain_that_cannot_be_had_is_said_without_a_traceback(tmp_path: Path) -> None:
     process = start_command(
         tmp_path / "sandbox",
         "up",
-        "--nodes",
-        str(stack_file(GROUPS)),
         XDG_CACHE_HOME=str(tmp_path / "no-tools-here"),
         PATH="/nowhere",
     )
@@ -139,11 +120,11 @@ def test_a_toolchain_that_cannot_be_had_is_said_without_a_traceback(
 
 
 @pytest.mark.engine
-def test_somebody_elses_folder_is_refused_and_kept(tmp_path: Path, stack_file: Callable[[str], Path]) -> None:
+def test_somebody_elses_folder_is_refused_and_kept(tmp_path: Path) -> None:
     folder = tmp_path / "home"
     folder.mkdir()
     folder.joinpath("thesis.txt").touch()
-    code, _, errors = command(folder, "up", "--nodes", str(stack_file(GROUPS)))
+    code, _, errors = command(folder, "up")
     assert code == 2
     assert "thesis.txt" in errors
     command(folder, "down")

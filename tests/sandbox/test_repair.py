@@ -18,6 +18,7 @@ from sandbox.node_groups import NodeGroup
 from sandbox.ports import wait_until_free
 from sandbox.processes import running
 from sandbox.state_folder import StateFolder
+from tests.sandbox.simulated_nodes import up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def keepsake_is_there(sandbox: Sandbox) -> bool:
 
 def test_up_of_a_healthy_sandbox_changes_nothing(sandbox: Sandbox, groups: tuple[NodeGroup, ...]) -> None:
     before = pids(sandbox), sandbox.kubeconfig.read_bytes()
-    sandbox.up(groups)
+    up(sandbox, groups)
     assert (pids(sandbox), sandbox.kubeconfig.read_bytes()) == before
     assert len(before[0]) == len(ALL)
 
@@ -65,7 +66,7 @@ def test_killed_parts_come_back_and_the_cluster_with_them(
     kubeconfig, before = sandbox.kubeconfig.read_bytes(), pids(sandbox)
     kill(sandbox, *lost)
     assert not sandbox.status().healthy
-    sandbox.up(groups)
+    up(sandbox, groups)
     assert sandbox.status().healthy
     assert keepsake_is_there(sandbox)
     assert sandbox.kubeconfig.read_bytes() == kubeconfig
@@ -77,7 +78,7 @@ def test_a_restarted_kwok_plays_new_pods(
     sandbox: Sandbox, groups: tuple[NodeGroup, ...], namespace: str, eventually: Callable[[Callable[[], bool]], bool]
 ) -> None:
     kill(sandbox, "kwok")
-    sandbox.up(groups)
+    up(sandbox, groups)
     pods = f"/api/v1/namespaces/{namespace}/pods"
     pod = {
         "apiVersion": "v1",
@@ -96,7 +97,7 @@ def test_a_part_that_hangs_is_started_anew(
     monkeypatch.setattr("sandbox.startup.RECOVERY_SECONDS", 1.0)
     before = pids(sandbox)
     kill(sandbox, "kube-scheduler", number=signal.SIGSTOP)
-    sandbox.up(groups)
+    up(sandbox, groups)
     assert sandbox.status().healthy
     assert {part for part, pid in pids(sandbox).items() if pid != before[part]} == {"kube-scheduler"}
 
@@ -111,7 +112,7 @@ def test_after_a_reboot_the_cluster_is_as_it_was(sandbox: Sandbox, groups: tuple
             sandbox.folder.pids.joinpath(f"{part}.pid").write_text(str(foreign.pid), encoding="ascii")
         state = sandbox.folder.read_state()
         sandbox.folder.write_state(state.model_copy(update={"boot_id": "the boot before"}))
-        sandbox.up(groups)
+        up(sandbox, groups)
         assert foreign.poll() is None
     finally:
         foreign.kill()
@@ -130,14 +131,14 @@ def test_data_that_a_power_cut_destroyed_gives_an_empty_cluster(
     database.write_bytes(b"\0" * database.stat().st_size)
 
     with pytest.raises(SandboxError, match="etcd ended with exit code"):
-        sandbox.up(groups)  # within one boot nobody's data is thrown away unasked
+        up(sandbox, groups)  # within one boot nobody's data is thrown away unasked
     assert sandbox.folder.pulumi.is_dir()
 
     state = sandbox.folder.read_state()
     sandbox.folder.write_state(state.model_copy(update={"boot_id": "the boot before"}))
     said: list[str] = []
     monkeypatch.setattr(sandbox, "_report", said.append)
-    sandbox.up(groups)
+    up(sandbox, groups)
     assert any("did not survive the reboot" in sentence for sentence in said)
     assert sandbox.status().healthy
     assert not keepsake_is_there(sandbox)
@@ -147,7 +148,7 @@ def test_data_that_a_power_cut_destroyed_gives_an_empty_cluster(
 def test_a_lost_state_file_does_no_harm(sandbox: Sandbox, groups: tuple[NodeGroup, ...]) -> None:
     leave_keepsake(sandbox)
     sandbox.folder.path.joinpath("sandbox.json").unlink()
-    sandbox.up(groups)
+    up(sandbox, groups)
     assert sandbox.status().healthy
     assert keepsake_is_there(sandbox)
     assert len(running(sandbox.folder)) == len(ALL)
@@ -164,7 +165,7 @@ def test_a_taken_port_moves_and_its_new_owner_is_left_alone(
     said: list[str] = []
     monkeypatch.setattr(sandbox, "_report", said.append)
     with socket.create_server(("127.0.0.1", taken)):
-        sandbox.up(groups)
+        up(sandbox, groups)
     assert any(f"Port {taken} of {part} is taken" in sentence for sentence in said)
     assert sandbox.folder.read_state().ports[part] != taken
     assert str(taken) not in sandbox.kubeconfig.read_text(encoding="utf-8")
@@ -175,7 +176,7 @@ def test_a_taken_port_moves_and_its_new_owner_is_left_alone(
 def test_two_clones_run_side_by_side_and_end_alone(
     sandbox: Sandbox, new_sandbox: Sandbox, groups: tuple[NodeGroup, ...]
 ) -> None:
-    new_sandbox.up(groups[:1])
+    up(new_sandbox, groups[:1])
     assert sandbox.status().healthy
     assert new_sandbox.status().healthy
     assert {node["metadata"]["name"] for node in new_sandbox.status().nodes} == {"system-1", "system-2"}
@@ -190,7 +191,7 @@ def test_down_that_keeps_the_data_goes_on_with_it(sandbox: Sandbox, groups: tupl
     leave_keepsake(sandbox)
     sandbox.down(keep_data=True)
     assert running(sandbox.folder) == []
-    sandbox.up(groups)
+    up(sandbox, groups)
     assert keepsake_is_there(sandbox)
 
 
@@ -200,10 +201,10 @@ def test_an_up_that_was_killed_half_way_leaves_nothing_unknown(
     program = (
         "import os, sys; from pathlib import Path; from sandbox.control_plane import Sandbox;"
         "say = lambda line: os._exit(9) if 'controller' in line else None;"
-        "Sandbox(Path(sys.argv[1]), say).up(())"
+        "Sandbox(Path(sys.argv[1]), say).up()"
     )
     folder: StateFolder = new_sandbox.folder
     assert subprocess.run([sys.executable, "-c", program, str(folder.path)], check=False).returncode == 9
     assert {process.part for process in running(folder)} == {"etcd", "kube-apiserver"}
-    new_sandbox.up(groups[:1])
+    up(new_sandbox, groups[:1])
     assert new_sandbox.status().healthy
