@@ -19,7 +19,7 @@ setup: $(STAMP) ## Make .venv with the pinned packages (every other habit does i
 $(STAMP): requirements.txt requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; this is `$(PYTHON) --version`. Name another: make PYTHON=python3.12 ..." >&2; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing (Debian: apt install python3-venv)." >&2; exit 2; }
-	@echo "Installing the pinned Python packages into $(VENV) (about a minute the first time)"
+	@echo "Installing the pinned Python packages into $(VENV) (about a minute the first time)" >&2
 	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
@@ -71,5 +71,5 @@ format: setup ## Let ruff write the code as it wants it
 bench: setup ## The benchmarks under tests/bench (they print, they never fail on a time)
 	@for file in tests/bench/bench_*.py; do echo "== $$file"; $(RUN) tests.bench.$$(basename $$file .py); done
 
-clean: down ## End the sandbox and delete .venv and caches of this clone (the toolchain's cache stays)
+clean: pr-report-down down ## End the sandboxes and delete .venv and caches of this clone (the toolchain's cache stays)
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -113,3 +113,9 @@ def test_a_preview_changes_nothing() -> None:
     for name in ("preview-live.yaml",):
         commands = " ".join(step.get("run", "") for step in steps(name))
         assert re.findall(r'pulumi" (\w+)', commands) == ["preview"]
+
+
+def test_every_stack_but_the_sandbox_is_previewed_live() -> None:
+    (job,) = jobs("preview-live.yaml").values()
+    names = {file.name.split(".")[1] for file in (FOLDER.parents[1] / "stacks").glob("Pulumi.*.yaml")}
+    assert set(job["strategy"]["matrix"]["stack"]) == names - {"sandbox"}
