@@ -15,7 +15,8 @@ from sandbox.nodes import is_ready
 
 REAL = "etcd, the Kubernetes API server (RBAC, admission), its controllers and scheduler, volume binding."
 SIMULATED = (
-    "the nodes and what they offer, the containers (KWOK says they run; none does), the storage behind volumes. "
+    "AWS (an imaginary account), the nodes and what they offer (derived from node groups and their templates), "
+    "the containers (KWOK says they run; none does), the storage behind volumes. "
     "There is no GPU: nothing here measures speed, memory use or cost of a model."
 )
 

@@ -134,10 +134,11 @@ class Service:
         if resource.type == LAUNCH_TEMPLATE:
             version = f"{resource.id}:{resource.outputs['latestVersion']}"
             self.account.put(Resource(TEMPLATE_VERSION, version, "", resource.inputs))
-        # Written before its nodes come: whoever dies meanwhile leaves a group that the next `up` finds and finishes.
-        self.account.put(resource)
+        # Its nodes first: whoever dies in between leaves nodes without a group, and the next `up` makes the group over
+        # them. The other way round the group would look complete.
         if resource.type == NODE_GROUP:
             self._cluster.set_nodes(resource, template_of(resource.inputs, self.account), self.account)
+        self.account.put(resource)
 
     def _existing(self, token: str, resource_id: str) -> Resource:
         resource = self.account.get(token, resource_id)

@@ -17,6 +17,7 @@ from sandbox.stacks.pending_creates import (
     pending_creates,
     pending_in_account,
     pending_urns,
+    with_adopted,
 )
 from sandbox.stacks.stale_locks import remove_stale
 from sandbox.stacks.workspace import REPOSITORY, Workspace
@@ -105,11 +106,8 @@ def _adopt_pending_creates(sandbox: Sandbox, workspace: Workspace, report: Calla
     there |= pending_in_account(state, Account(sandbox.folder.account))
     under_way = len(pending_urns(state))
     report(f"The last run was cut off: {len(there)} of {under_way} resources under way came to be; they are taken over")
-    arguments = ["refresh", "--yes", "--skip-preview", "--config-file", str(workspace.config_file)]
-    for urn, resource_id in there.items():
-        arguments += ["--import-pending-creates", urn, "--import-pending-creates", resource_id]
-    # Those that are not there are dropped; `up` makes them.
-    _run(workspace, [*arguments, "--clear-pending-creates"] if len(there) < under_way or not under_way else arguments)
+    workspace.replace_state(with_adopted(state, there))
+    _run(workspace, ["refresh", "--yes", "--skip-preview", "--config-file", str(workspace.config_file)])
 
 
 def _run(workspace: Workspace, arguments: Sequence[str]) -> None:

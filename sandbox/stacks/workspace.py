@@ -98,6 +98,19 @@ class Workspace:
             raise SandboxError(f"pulumi {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
 
+    def replace_state(self, exported: str) -> None:
+        """Put this in the place of the stack's state, as ``stack import`` does. Only ever the sandbox's own state.
+
+        Raises:
+            SandboxError: the engine refuses it; its words are in the message.
+        """
+        file = self.project / "state-to-import.json"
+        write_private(file, exported)
+        try:
+            self.ask(["stack", "import", "--file", str(file)])
+        finally:
+            file.unlink(missing_ok=True)
+
     @property
     def _shown_file(self) -> Path:
         inside = self.stack_file.is_relative_to(REPOSITORY)

@@ -47,5 +47,5 @@ def test_the_report_names_problems_and_what_is_simulated() -> None:
     text = console.export_text()
     assert "answers 500: no" in text
     assert "2037 GiB" in text
-    assert "Simulated: the nodes" in text
+    assert "Simulated: AWS (an imaginary account), the nodes" in text
     assert "There is no GPU" in text

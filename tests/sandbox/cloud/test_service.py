@@ -108,6 +108,19 @@ def test_nodes_follow_the_group(imaginary: Imaginary) -> None:
     assert imaginary.cluster_behind.desired == {}
 
 
+def test_a_group_whose_nodes_did_not_come_is_not_there(imaginary: Imaginary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the next ``up`` makes it, instead of finding it complete."""
+
+    def fail(*_: object) -> None:
+        raise AwsError("NodeCreationFailure", "Instances failed to join the kubernetes cluster")
+
+    template = imaginary.make(TEMPLATE, **imaginary.template())
+    monkeypatch.setattr(imaginary.cluster_behind, "set_nodes", fail)
+    with pytest.raises(AwsError, match="NodeCreationFailure"):
+        imaginary.make(GROUP, **imaginary.group(template))
+    assert imaginary.account.of_type(GROUP) == []
+
+
 def test_a_name_made_of_a_prefix(imaginary: Imaginary) -> None:
     template = imaginary.make(TEMPLATE, name="system", instanceType="m7i.xlarge")
     inputs = imaginary.group(template, nodeGroupName=None, nodeGroupNamePrefix="system-")
