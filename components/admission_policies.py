@@ -15,13 +15,25 @@ from typing import Annotated, Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pydantic import StringConstraints
+from pydantic import BeforeValidator, StringConstraints
 
 from components.arguments import Args, ObjectName
 from components.labels import object_labels
 
 TYPE: Final = "gpu-inference:index:AdmissionPolicies"
 
+# How the engine hands on a date that stands without quotes in the stack file.
+_MIDNIGHT: Final = " 00:00:00 +0000 UTC"
+
+
+def _day(value: Any) -> Any:
+    try:
+        return datetime.date.fromisoformat(value.removesuffix(_MIDNIGHT))
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError("is no day: write YYYY-MM-DD") from None
+
+
+Day = Annotated[datetime.date, BeforeValidator(_day)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=500)]
 
 
@@ -37,7 +49,7 @@ class AdmissionExceptionArgs(Args):
     """Kind and name, as ``Deployment/chat``."""
     reason: Sentence
     owner: Sentence
-    until: datetime.date
+    until: Day
     """The last day on which it holds."""
 
 

@@ -42,11 +42,18 @@ def test_an_exception_may_name_another_namespace() -> None:
     assert list(plan.exceptions["data"]) == ["shm-size.team-b.Deployment.chat"]
 
 
+def test_a_date_may_stand_without_quotes() -> None:
+    """YAML makes a time of it, and the engine hands it on in Go's form."""
+    settings = settings_with(exceptions=[EXCEPTION | {"until": "2027-01-31 00:00:00 +0000 UTC"}])
+    assert settings.admission.exceptions[0].until == datetime.date(2027, 1, 31)
+
+
 @pytest.mark.parametrize(
     ("change", "where"),
     [
         ({"until": "soon"}, "exceptions[0].until"),
         ({"until": "2027-02-30"}, "exceptions[0].until"),
+        ({"until": 20270131}, "exceptions[0].until"),
         ({"object": "chat"}, "exceptions[0].object"),
         ({"reason": "  "}, "exceptions[0].reason"),
         ({"owner": None}, "exceptions[0].owner"),

@@ -21,7 +21,7 @@ _FOLLOWS = f"c.arguments.matches({pattern(switch('headless'))}) || c.arguments.m
 RULE = AdmissionRule(
     PACK_RULE,
     f"""
-variables.servers.filter(c, c.sees_all && !({_FOLLOWS})).map(c, {{
+variables.servers.filter(c, c.sees_all && (variables.servers.size() == 1 || !({_FOLLOWS}))).map(c, {{
   'name': dyn(c.name), 'before': dyn({_BEFORE_SECONDS}),
   'drain': dyn(double({whole_number("c.arguments", "shutdown_timeout", 0)})),
   'grace': dyn(double(c.pod.?terminationGracePeriodSeconds.orValue(30)))

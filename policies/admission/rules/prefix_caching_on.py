@@ -22,7 +22,7 @@ _FOLLOWS = f"c.arguments.matches({pattern(switch('headless'))}) || c.arguments.m
 RULE = AdmissionRule(
     PACK_RULE,
     f"""
-variables.servers.filter(c, !({_FOLLOWS}) && !c.arguments.matches({pattern(_POOLS)})
+variables.servers.filter(c, (variables.servers.size() == 1 || !({_FOLLOWS})) && !c.arguments.matches({pattern(_POOLS)})
   && !c.arguments.split('{SEPARATOR}').exists(w, w.find(r'[^=]*$').matches({pattern("(?i)" + NO_GENERATION.pattern)}))
   && !{strings(_EMBEDDERS)}.exists(m, c.arguments.lowerAscii().contains(m))
   && {let("last", last_occurrence("c.arguments", "enable_prefix_caching"), f"last.matches({pattern(_IS_OFF)})")}).map(c,
