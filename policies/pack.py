@@ -10,7 +10,7 @@ mandatory rule.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import pulumi_policy
@@ -25,6 +25,7 @@ from policies.loading import plain, pulumi_resource
 from policies.model import Finding, Resource, ResourceSet, Rule
 from policies.references import with_references
 from policies.registry import rules
+from policies.unknowns import Unknown
 
 PACK_NAME = "gpu-inference"
 _LEVELS = {
@@ -53,10 +54,20 @@ def to_resource(args: Any) -> Resource:
     return pulumi_resource(args.resource_type, args.name, body, urn=args.urn, id=_id(body))
 
 
-def _read(request: Any, dependencies: Mapping[str, Any] | None = None) -> Resource:
-    """The resource of a request, as the engine sends it."""
+def _read(
+    request: Any, dependencies: Mapping[str, Any] | None = None, stated: Collection[str] | None = None
+) -> Resource:
+    """The resource of a request, as the engine sends it; ``stated``: the properties that its program gives, if known.
+
+    In a preview the outputs hold every property that the provider may compute, as unknown: what nobody stated and
+    nobody knows is as good as absent, but for the id, which others refer to.
+    """
     body = plain(json_format.MessageToDict(request.properties), "")
     body = with_references(body, {key: list(row.urns) for key, row in (dependencies or {}).items()})
+    if stated is not None:
+        body = {
+            key: value for key, value in body.items() if key in stated or key == "id" or not isinstance(value, Unknown)
+        }
     return pulumi_resource(request.type, request.name, body, urn=request.urn, id=_id(body))
 
 
@@ -170,6 +181,7 @@ class Analyzer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
     def __init__(self, name: str, version: str, made: list[Any], *others: Any) -> None:
         super().__init__(name, version, made, *others)
         self._made = made
+        self._stated: dict[str, frozenset[str]] = {}
         self._kinds = {kind for rule in rules().values() for kind in rule.applies_to}
 
     def Analyze(self, request: Any, _context: Any) -> Any:
@@ -178,6 +190,7 @@ class Analyzer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         response = proto.AnalyzeResponse()
         if not request.type.startswith("kubernetes:") and request.type not in self._kinds:
             return response  # no rule has to do with its type: its body is never read
+        self._stated[request.urn] = frozenset(request.properties.fields)
         resource = _read(request)
         for policy in self._active(sdk.ResourceValidationPolicy):
             if policy.name in rules() and resource.group_kind not in rules()[policy.name].applies_to:
@@ -194,7 +207,7 @@ class Analyzer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         response = proto.AnalyzeResponse()
         # Rules look resources of other types up, so all are read but the engine's own.
         rows = [row for row in request.resources if not row.type.startswith("pulumi:")]
-        resources = ResourceSet(_read(row, row.propertyDependencies) for row in rows)
+        resources = ResourceSet(_read(row, row.propertyDependencies, self._stated.get(row.urn)) for row in rows)
         for policy in self._active(sdk.StackValidationPolicy):
             args = _StackArgs([], self._get_policy_config(policy.name), None)
             args.resource_set = resources

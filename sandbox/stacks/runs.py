@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import signal
 import subprocess
 import sys
@@ -77,9 +78,29 @@ def refresh(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None
 
 
 def destroy(sandbox: Sandbox, workspace: Workspace, report: Callable[[str], None], arguments: Sequence[str]) -> None:
-    """Delete every resource of the stack. Raises as ``up`` does."""
+    """Delete every resource of the stack; where one is protected, none. Raises as ``up`` does, and then."""
     _ready(sandbox, workspace, report)
-    _run(workspace, ["destroy", "--yes", "--skip-preview", "--config-file", str(workspace.config_file), *arguments])
+    refuse_protected(workspace.stack, workspace.ask(["stack", "export"]))
+    # With its preview: what the engine itself would refuse, it then refuses before anything is deleted.
+    _run(workspace, ["destroy", "--yes", "--config-file", str(workspace.config_file), *arguments])
+
+
+def refuse_protected(stack: str, exported_state: str) -> None:
+    """Stop where the stack holds protected resources; the engine would name only the first of them.
+
+    Raises:
+        SandboxError: something is protected; all of it is named, with what to do.
+    """
+    resources = json.loads(exported_state)["deployment"].get("resources", [])
+    # A component is protected for its children's sake: they say it better.
+    protected = [entry["urn"] for entry in resources if entry.get("protect") and entry.get("custom")]
+    if protected:
+        names = "\n".join(f"  {urn.split('::')[-1]} ({urn.split('::')[-2].split('$')[-1]})" for urn in protected)
+        raise SandboxError(
+            f"The stack {stack} protects what is stateful or slow to get back, so nothing was deleted:\n{names}\n"
+            "If it is really to go: set gpu-inference:protect to false, bring the stack up, then destroy "
+            "(docs/runbooks/unprotect.md)."
+        )
 
 
 def _program_flags(workspace: Workspace) -> list[str]:

@@ -79,9 +79,8 @@ class StackRuns:
         self.files = Path(tempfile.mkdtemp(dir=folder.parent))
 
     def stack_file(self, change: Callable[[dict[str, Any]], Any] | None = None) -> Path:
-        """The sandbox's stack file with this sandbox's kubeconfig; ``change`` may edit its config."""
+        """The sandbox's stack file; ``change`` may edit its config."""
         config = stack_config()
-        config["gpu-inference:cluster"] = {"existing": {"kubeconfig": str(self.sandbox.kubeconfig)}}
         if change:
             change(config)
         path = self.files / "Pulumi.sandbox.yaml"

@@ -30,7 +30,7 @@ def server(**values: Any) -> Callable[[dict[str, Any]], None]:
         (server(tensor_parallel_size=3), ["3 does not divide the 64 attention heads", "allowed: 1, 2, 4, 8"]),
         (server(tensor_parallel_size=1, kv_cache_dtype="auto"), ["Nearest change that fits"]),
         (
-            lambda config: config["gpu-inference:node_groups"][1].update(instance_type="p5.4xlarge"),
+            lambda config: config["gpu-inference:node_groups"][0].update(instance_type="p5.4xlarge"),
             ["4 GPUs for one replica, but a p5.4xlarge has 1"],
         ),
     ],
@@ -88,6 +88,8 @@ def test_a_passphrase_of_another_backend_does_no_harm(runs: StackRuns, monkeypat
 def test_the_engine_called_by_hand_without_a_sandbox(runs: StackRuns, tmp_path: Path) -> None:
     def elsewhere(config: dict[str, Any]) -> None:
         config["gpu-inference:cluster"] = {"existing": {"kubeconfig": str(tmp_path / ".sandbox" / "kubeconfig")}}
+        config["gpu-inference:model_cache"]["kind"] = "storage_class"
+        config["gpu-inference:model_cache"]["storage_class"] = "sandbox-rwx"
 
     file = runs.stack_file(elsewhere)
     workspace = Workspace(runs.sandbox.folder, "sandbox", file)

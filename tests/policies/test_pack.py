@@ -143,6 +143,20 @@ def test_set_rules_see_the_whole_stack() -> None:
     assert "Service/vllm" in message
 
 
+def test_what_nobody_stated_and_nobody_knows_is_no_value() -> None:
+    """The outputs of a node group hold diskSize as unknown in every preview; a program that states it is told."""
+    group = "aws:eks/nodeGroup:NodeGroup"
+    urn = f"urn:pulumi:s::p::{group}::chat"
+    inputs = {"launchTemplate": {"id": "lt-0123456789abcdef0", "version": "1"}, "subnetIds": ["subnet-1"]}
+    for stated, expected in (({}, []), ({"diskSize": UNKNOWN_STRING_VALUE}, [proto.MANDATORY])):
+        servicer, stack = analyzer(), proto.AnalyzeStackRequest()
+        servicer.Analyze(request(inputs | stated, group, urn), None)
+        row = stack.resources.add(type=group, urn=urn, name="chat")
+        row.properties.update(inputs | {"diskSize": UNKNOWN_STRING_VALUE})
+        found = said(servicer.AnalyzeStack(stack, None), "nodegroup-vs-template-fields")
+        assert [level for level, _ in found] == expected
+
+
 def test_a_resource_that_no_rule_knows_is_not_even_read() -> None:
     class Unreadable:
         type = "random:index/randomId:RandomId"
