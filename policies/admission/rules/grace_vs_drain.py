@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from policies.admission.cel import let, pattern
-from policies.admission.flags import doubt, switch, whole_number
+from policies.admission.flags import whole_number
+from policies.admission.followers import IS_ENGINE
 from policies.admission.model import AdmissionRule
 from policies.rules.grace_vs_drain import RULE as PACK_RULE
 
@@ -16,12 +17,12 @@ _BEFORE_SECONDS = f"""
 {_HOOK}.?sleep.?seconds.hasValue() ? double({_HOOK}.sleep.seconds.orValue(0)) :
 {let("sleeps", _SLEEPS, "sleeps.size() == 0 ? -1.0 : sleeps.map(s, double(s.find(r'[0-9.]+$'))).sum()")}
 """
-_FOLLOWS = f"c.arguments.matches({pattern(switch('headless'))}) || c.arguments.matches({pattern(doubt('headless'))})"
+
 
 RULE = AdmissionRule(
     PACK_RULE,
     f"""
-variables.servers.filter(c, c.sees_all && (variables.servers.size() == 1 || !({_FOLLOWS}))).map(c, {{
+variables.servers.filter(c, c.sees_all && {IS_ENGINE}).map(c, {{
   'name': dyn(c.name), 'before': dyn({_BEFORE_SECONDS}),
   'drain': dyn(double({whole_number("c.arguments", "shutdown_timeout", 0)})),
   'grace': dyn(double(c.pod.?terminationGracePeriodSeconds.orValue(30)))
