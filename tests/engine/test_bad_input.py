@@ -88,8 +88,9 @@ def test_a_passphrase_of_another_backend_does_no_harm(runs: StackRuns, monkeypat
 def test_the_engine_called_by_hand_without_a_sandbox(runs: StackRuns, tmp_path: Path) -> None:
     def elsewhere(config: dict[str, Any]) -> None:
         config["gpu-inference:cluster"] = {"existing": {"kubeconfig": str(tmp_path / ".sandbox" / "kubeconfig")}}
-        config["gpu-inference:model_cache"]["kind"] = "storage_class"
         config["gpu-inference:model_cache"]["storage_class"] = "sandbox-rwx"
+        del config["gpu-inference:aws"], config["gpu-inference:network"]
+        del config["gpu-inference:node_groups"][0]["capacity"]
 
     file = runs.stack_file(elsewhere)
     workspace = Workspace(runs.sandbox.folder, "sandbox", file)

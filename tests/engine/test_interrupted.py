@@ -64,7 +64,7 @@ def test_the_next_up_finishes_it(nothing_up: StackRuns, victim: str, number: sig
     assert finished.code == 0, finished.text
     with runs.sandbox.api() as api:
         wait_for_least_replicas(api, "ai-inference")
-        assert len(api.items("/api/v1/namespaces/ai-inference/pods")) == 2
+        assert len(api.items("/api/v1/namespaces/ai-inference/pods?labelSelector=app%3Dvllm-llama3-70b")) == 2
     assert runs.run("up", runs.stack_file()).steps() == {}
 
 

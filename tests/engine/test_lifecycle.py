@@ -11,7 +11,7 @@ from tests.engine.stack_runs import StackRuns, engine_processes
 
 pytestmark = pytest.mark.engine
 
-PODS = "/api/v1/namespaces/ai-inference/pods"
+PODS = "/api/v1/namespaces/ai-inference/pods?labelSelector=app%3Dvllm-llama3-70b"
 SERVER = "kubernetes:apps/v1:Deployment::vllm-llama3-70b"
 SCALER = "kubernetes:keda.sh/v1alpha1:ScaledObject::vllm-autoscaler"
 
