@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up preview pr-report pr-report-down refresh destroy down status test test-fast lint format bench clean
+.PHONY: help setup up preview doctor backend pr-report pr-report-down refresh destroy down status test test-fast lint format bench clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,11 +25,26 @@ $(STAMP): requirements.txt requirements-dev.txt pyproject.toml
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# With AWS=1 these three run on AWS: your credentials, your backend, the official plugins.
+ifdef AWS
+up preview destroy: setup
+	@$(RUN) sandbox on-aws $@ --stack $(STACK)
+else
 up: setup ## Bring the stack up: sandbox, engine, workload; repairs what a killed run left
 	@$(RUN) sandbox deploy --stack $(STACK)
 
-preview: setup ## What `make up` would change, with the policies' verdicts
+preview: setup ## What `make up` would change, with the policies' verdicts; offline, no credentials
 	@$(RUN) sandbox preview --stack $(STACK)
+
+destroy: setup ## Delete what the stack made; the sandbox stays
+	@$(RUN) sandbox destroy --stack $(STACK)
+endif
+
+doctor: setup ## What a real run on AWS needs, and what of it is missing (STACK=prod)
+	@$(RUN) sandbox doctor --stack $(STACK)
+
+backend: setup ## Make the S3 bucket and KMS key for the state, once (STACK=prod)
+	@$(RUN) sandbox backend --stack $(STACK)
 
 pr-report: setup ## The comment that a pull request would get: the working tree against its base (BASE=commit)
 	@$(RUN) report against-base --stack $(STACK) $(if $(BASE),--base $(BASE)) $(if $(ACKNOWLEDGED),--acknowledged $(ACKNOWLEDGED))
@@ -39,9 +54,6 @@ pr-report-down: setup ## End what pr-report left running
 
 refresh: setup ## Bring the stack's state to what the cluster has
 	@$(RUN) sandbox refresh --stack $(STACK)
-
-destroy: setup ## Delete the workload; the sandbox stays
-	@$(RUN) sandbox destroy --stack $(STACK)
 
 down: setup ## End the sandbox and delete its folder
 	@$(RUN) sandbox down
@@ -54,7 +66,8 @@ test: setup ## All checks and tests, also those on the real engine (builds the t
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/mypy
 	@$(RUN) toolchain build
-	@$(RUN) pytest
+	@$(RUN) pytest -m "not engine" -n auto
+	@$(RUN) pytest -m engine
 
 test-fast: setup ## The tests that need no engine
 	@$(RUN) pytest -m "not engine" -n auto
