@@ -38,12 +38,13 @@ class DecidedModelServer:
     def _derived(self) -> list[tuple[str, Default]]:
         args, found = self.plan.args, self.summary
         candidates = [
-            ("max_num_seqs", args.max_num_seqs, found.max_num_seqs),
             ("shm_gib", args.shm_gib, found.shm_gib),
             ("memory_request_gib", args.memory_request_gib, found.host_memory_request_gib),
             ("memory_limit_gib", args.memory_limit_gib, found.host_memory_limit_gib),
             ("startup_budget_seconds", args.startup_budget_seconds, found.startup_budget_seconds),
         ]
+        if args.version.max_num_seqs_depends_on_gpu:  # else the manifest doesn't state it
+            candidates.insert(0, ("max_num_seqs", args.max_num_seqs, found.max_num_seqs))
         if args.autoscaler:
             waiting = args.autoscaler.waiting_requests_per_replica
             candidates.append(("waiting_requests_per_replica", waiting, found.keda_waiting_threshold))
