@@ -5,7 +5,7 @@ A replacement is several steps of one resource (create-replacement, replace, del
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -106,6 +106,14 @@ def _change(urn: str, steps: list[Mapping[str, Any]]) -> Change:
     )
 
 
+def _texts(steps: Sequence[Mapping[str, Any]], key: str) -> Iterator[str]:
+    """The texts in the lists that the steps hold under ``key``; anything else there is not the engine's."""
+    for step in steps:
+        held = step.get(key)
+        if isinstance(held, list):
+            yield from (text for text in held if isinstance(text, str))
+
+
 def _properties(
     steps: list[Mapping[str, Any]], old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[PropertyChange, ...]:
@@ -116,8 +124,8 @@ def _properties(
             for text, entry in stated.items()
         )
     # Providers may state whole properties only, and for components the engine states nothing.
-    keys = {key for step in steps for key in step.get("keys") or () if isinstance(key, str)}
-    named = {key for step in steps for key in step.get("diffs") or () if isinstance(key, str)}
+    keys = set(_texts(steps, "keys"))
+    named = set(_texts(steps, "diffs"))
     differing = named or {key for key in {*old, *new} if value_at(old, (key,)) != value_at(new, (key,))}
     return tuple(PropertyChange(parse_path(text), text, text in keys) for text in sorted(differing | keys))
 

@@ -17,7 +17,6 @@ from policies.configuration import Configuration
 from policies.evaluate import outcomes
 from policies.loading import load
 from policies.model import Resource, ResourceSet
-from sandbox.node_groups import read_node_groups
 from tests.engine.admission_server import AdmissionServer, Answer, Object, collection
 from tests.engine.stack_runs import StackRuns
 from tests.policies import builders
@@ -33,7 +32,7 @@ GPUS = "nvidia.com/gpu"
 @pytest.fixture(scope="module")
 def server(runs: StackRuns) -> Iterator[AdmissionServer]:
     """Every policy of the default levels, warning instead of refusing so that each verdict shows."""
-    runs.sandbox.up(read_node_groups(runs.stack_file()))
+    runs.sandbox.up()
     asked = AdmissionServer(runs.sandbox)
     asked.install(Configuration(all_level="advisory"))
     expected = set(admission_rules()) - NOT_IN_EVERY_FAULT
