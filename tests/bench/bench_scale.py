@@ -42,7 +42,8 @@ def grown_config(groups: int, servers: int) -> dict[str, Any]:
     config = stack_config("prod")
     group, server = config["gpu-inference:node_groups"][0], config["gpu-inference:model_servers"][0]
     config["gpu-inference:node_groups"] = [
-        copy.deepcopy(group) | {"name": f"p5-{index}", "capacity": group["capacity"] | {"instance_count": 8}, "count": 8}
+        copy.deepcopy(group)
+        | {"name": f"p5-{index}", "count": 8, "capacity": group["capacity"] | {"instance_count": 8}}
         for index in range(groups)
     ]
     small = {"model": "meta-llama/Llama-3.1-8B-Instruct", "tensor_parallel_size": 1}

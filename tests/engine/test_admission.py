@@ -80,15 +80,17 @@ def up(runs: StackRuns) -> Iterator[Run]:
 
 def test_every_policy_is_there_and_the_workload_came_after_them(up: Run) -> None:
     order = [
-        event["resourcePreEvent"]["metadata"]["urn"].split("$")[-1].split("::")[-1]
+        event["resourcePreEvent"]["metadata"]["urn"].split("$")[-1].removeprefix("urn:pulumi:")
         for event in up.events
         if event.get("resourcePreEvent", {}).get("metadata", {}).get("op") == "create"
     ]
+    names = [urn.split("::")[-1] for urn in order]
     policies = [f"{rule}.policies.gpu-inference" for rule in admission_rules()]
     for policy in policies:
-        assert order.count(policy) == 2  # policy and binding
-    last_policy = max(index for index, name in enumerate(order) if name in policies)
-    assert last_policy < min(order.index("model-cache"), order.index("vllm-llama3-70b"))
+        assert names.count(policy) == 2  # policy and binding
+    last_policy = max(index for index, name in enumerate(names) if name in policies)
+    claim = order.index("kubernetes:core/v1:PersistentVolumeClaim::model-cache")
+    assert last_policy < min(claim, order.index("kubernetes:apps/v1:Deployment::vllm-llama3-70b"))
 
 
 def test_an_unsafe_workload_is_refused_with_what_and_how(runs: StackRuns, up: Run) -> None:

@@ -17,8 +17,8 @@ from policies.configuration import Configuration
 from policies.evaluate import outcomes
 from policies.loading import load
 from policies.model import Resource, ResourceSet
+from sandbox.control_plane import Sandbox
 from tests.engine.admission_server import AdmissionServer, Answer, Object, collection
-from tests.engine.stack_runs import StackRuns
 from tests.policies import builders
 
 pytestmark = pytest.mark.engine
@@ -30,15 +30,21 @@ GPUS = "nvidia.com/gpu"
 
 
 @pytest.fixture(scope="module")
-def server(runs: StackRuns) -> Iterator[AdmissionServer]:
-    """Every policy of the default levels, warning instead of refusing so that each verdict shows."""
-    runs.sandbox.up()
-    asked = AdmissionServer(runs.sandbox)
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdmissionServer]:
+    """Every policy of the default levels, warning instead of refusing so that each verdict shows.
+
+    On an API server of its own: after another module has installed and deleted policies of these names, this one's were
+    seen not to be asked any more.
+    """
+    sandbox = Sandbox(tmp_path_factory.mktemp("agreement") / "sandbox")
+    sandbox.up()
+    asked = AdmissionServer(sandbox)
     asked.install(Configuration(all_level="advisory"))
     expected = set(admission_rules()) - NOT_IN_EVERY_FAULT
     assert asked.until(EVERY_FAULT, rules=expected).rules == expected
     yield asked
     asked.remove()
+    sandbox.down()
 
 
 def judged(resource: Resource, verdict: str) -> set[str]:
