@@ -28,7 +28,7 @@ from tests.stack_files import stack_config
 SIZES = ((1, 1), (2, 10), (10, 50))
 _FLAT = """
 import pulumi, pulumi_kubernetes as kubernetes
-provider = kubernetes.Provider("flat", kubeconfig="{{}}", render_yaml_to_directory="rendered")
+provider = kubernetes.Provider("flat", render_yaml_to_directory="rendered")
 for index in range({count}):
     kubernetes.core.v1.ConfigMap(
         f"map-{{index}}", metadata={{"name": f"map-{{index}}"}}, data={{"a": "b"}},
@@ -43,7 +43,8 @@ def grown_config(groups: int, servers: int) -> dict[str, Any]:
     group, server = config["gpu-inference:node_groups"][0], config["gpu-inference:model_servers"][0]
     config["gpu-inference:node_groups"] = [
         copy.deepcopy(group)
-        | {"name": f"p5-{index}", "count": 8, "capacity": group["capacity"] | {"instance_count": 8}}
+        | {"name": f"p5-{index}", "count": 8}
+        | {"capacity": group["capacity"] | {"instance_count": 8, "reservation_id": f"cr-{index:017x}"}}
         for index in range(groups)
     ]
     small = {"model": "meta-llama/Llama-3.1-8B-Instruct", "tensor_parallel_size": 1}
