@@ -78,11 +78,6 @@ class VllmVersion:
         return f"{load_yaml('vllm.yaml')['image_repository']}:v{self.release}"
 
     @property
-    def entrypoint(self) -> tuple[str, ...]:
-        """What the stock image starts."""
-        return tuple(self._fact("entrypoint"))
-
-    @property
     def command(self) -> tuple[str, ...] | None:
         """What our manifests state as ``command``; None leaves the image's entrypoint alone."""
         value = self._fact("command")
@@ -97,11 +92,6 @@ class VllmVersion:
     def chunked_prefill_argument(self) -> str:
         """The argument that switches chunked prefill on, in the form that this version's parser takes."""
         return str(self._fact("chunked_prefill_argument"))
-
-    @property
-    def chunked_prefill_default(self) -> bool:
-        """Whether chunked prefill is on without an argument."""
-        return bool(self._fact("chunked_prefill_default"))
 
     @property
     def prefix_caching_default(self) -> bool:
@@ -171,11 +161,6 @@ class VllmVersion:
     def hides_no_prefix(self) -> bool:
         """Whether switches are pairs --enable-x/--disable-x, with --no-enable-x taken but not listed."""
         return bool(self._fact("boolean_pairs") == "enable-disable")
-
-    @property
-    def has_multi_node_flags(self) -> bool:
-        """Whether ``--nnodes``, ``--node-rank`` and ``--master-addr`` exist."""
-        return bool(self._fact("multi_node_flags"))
 
     @property
     def has_ray_in_image(self) -> bool:

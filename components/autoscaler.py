@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 import pulumi
-import pulumi_kubernetes as kubernetes
 
+from components.custom_resource import custom_resource
 from components.manifests.scaled_object import scaled_object_body
 from components.model_server_plan import ModelServerPlan
 
@@ -32,12 +32,5 @@ class Autoscaler(pulumi.ComponentResource):
     ) -> None:
         body = scaled_object_body(plan, max_replicas, prometheus_address)
         super().__init__(TYPE, name, {"scaled_object": body["spec"]}, opts)
-        kubernetes.apiextensions.CustomResource(
-            name,
-            api_version=body["apiVersion"],
-            kind=body["kind"],
-            metadata=body["metadata"],
-            spec=body["spec"],
-            opts=pulumi.ResourceOptions(parent=self),
-        )
+        custom_resource(name, body, pulumi.ResourceOptions(parent=self))
         self.register_outputs({})

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pulumi
-import pulumi_kubernetes as kubernetes
 import yaml
+
+from components.custom_resource import custom_resource
 
 TYPE: Final = "gpu-inference:index:CustomResourceDefinitions"
 # Controller-gen's own marker; the provider would see a diff at each of its releases.
@@ -41,14 +42,7 @@ class CustomResourceDefinitions(pulumi.ComponentResource):
         bodies = [definition_body(file.read_text(encoding="utf-8")) for file in files]
         super().__init__(TYPE, name, {"definitions": [body["metadata"]["name"] for body in bodies]}, opts)
         self.resources = tuple(
-            kubernetes.apiextensions.CustomResource(
-                f"{name}-{body['metadata']['name']}",
-                api_version=body["apiVersion"],
-                kind=body["kind"],
-                metadata=body["metadata"],
-                spec=body["spec"],
-                opts=pulumi.ResourceOptions(parent=self),
-            )
+            custom_resource(f"{name}-{body['metadata']['name']}", body, pulumi.ResourceOptions(parent=self))
             for body in bodies
         )
         self.register_outputs({})

@@ -15,6 +15,7 @@ from typing import Final
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from components.custom_resource import custom_resource
 from components.manifests.deployment import deployment_body
 from components.manifests.pod_disruption_budget import pod_disruption_budget_body
 from components.manifests.pod_monitor import pod_monitor_body
@@ -70,16 +71,8 @@ class ModelServer(pulumi.ComponentResource):
         budget = pod_disruption_budget_body(plan)
         kubernetes.policy.v1.PodDisruptionBudget(name, metadata=budget["metadata"], spec=budget["spec"], opts=child)
         monitor = pod_monitor_body(plan)
-        kubernetes.apiextensions.CustomResource(
-            name,
-            api_version=monitor["apiVersion"],
-            kind=monitor["kind"],
-            metadata=monitor["metadata"],
-            spec=monitor["spec"],
-            opts=pulumi.ResourceOptions.merge(
-                child, pulumi.ResourceOptions(depends_on=list(custom_resource_definitions))
-            ),
-        )
+        after_definitions = pulumi.ResourceOptions(depends_on=list(custom_resource_definitions))
+        custom_resource(name, monitor, pulumi.ResourceOptions.merge(child, after_definitions))
         self.endpoint = pulumi.Output.concat(
             "http://", created.metadata["name"], ".", created.metadata["namespace"], f".svc.cluster.local:{PORT}/v1"
         )

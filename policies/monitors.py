@@ -48,11 +48,6 @@ def _vllm_pods(resources: ResourceSet) -> dict[PodKey, VllmPod]:
     return found
 
 
-def vllm_pods(resources: ResourceSet) -> Iterable[VllmPod]:
-    """The pod templates that run a vLLM server with an API."""
-    return _vllm_pods(resources).values()
-
-
 def vllm_pods_of(workload: Resource, resources: ResourceSet) -> list[VllmPod]:
     """Those of one workload."""
     return vllm_among(pod_templates(workload), resources)

@@ -74,11 +74,6 @@ class ServerSummary:
         """Requests of max_model_len that one replica holds at once."""
         return self.result.max_concurrency
 
-    @property
-    def weights_gib_per_gpu(self) -> float:
-        """Weights on the fullest GPU."""
-        return self.result.tightest.weights_gib
-
 
 def _default_max_num_seqs(config: Deployment, request_tokens: int, vllm_default: int) -> Default:
     """As many sequences as the cache holds, at most vLLM's default. Fewer sequences leave a larger cache, so halve."""

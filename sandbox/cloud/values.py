@@ -59,11 +59,6 @@ def to_property_map(values: Mapping[str, Plain]) -> dict[str, PropertyValue]:
     return {key: to_property(value) for key, value in values.items()}
 
 
-def is_known(value: Plain) -> bool:
-    """Whether nothing in the value is unknown."""
-    return all(leaf is not UNKNOWN for _, leaf in leaves(value))
-
-
 def leaves(value: Plain, path: str = "") -> Iterator[tuple[str, Plain]]:
     """Every scalar (and ``UNKNOWN``) with its path, such as ``networkInterfaces[1].deviceIndex``."""
     if isinstance(value, Mapping):

@@ -29,8 +29,9 @@ def _pod_line(pod: Object) -> str:
     if node is None:
         reason = conditions.get("PodScheduled", {}).get("message", "not scheduled yet")
         return f"  {pod['metadata']['name']}  Pending: {reason}"
-    state = "ready" if conditions.get("Ready", {}).get("status") == "True" else "starting"
-    return f"  {pod['metadata']['name']}  {state} on {node}, {gpus} GPUs"
+    ready = conditions.get("Ready", {}).get("status") == "True"
+    state = "done" if pod["status"].get("phase") == "Succeeded" else "ready" if ready else "starting"
+    return f"  {pod['metadata']['name']}  {state} on {node}{f', {gpus} GPUs' if gpus else ''}"
 
 
 def wait_for_least_replicas(api: Api, namespace: str) -> None:
@@ -55,6 +56,7 @@ def closing_summary(sandbox: Sandbox, workspace: Workspace) -> str:
     with sandbox.api() as api:
         wait_for_least_replicas(api, namespace)
         pods = api.items(f"/api/v1/namespaces/{namespace}/pods")
+    choice = "" if workspace.stack == "sandbox" else f" STACK={workspace.stack}"
     kubeconfig = sandbox.kubeconfig
     shown = kubeconfig.relative_to(REPOSITORY) if kubeconfig.is_relative_to(REPOSITORY) else kubeconfig
     return "\n".join(
@@ -67,7 +69,7 @@ def closing_summary(sandbox: Sandbox, workspace: Workspace) -> str:
             f"Kubeconfig: {shown}",
             "Next:",
             f"  KUBECONFIG={shown} .venv/bin/kubectl -n {namespace} get pods -o wide",
-            "  make preview    what a change of stacks/Pulumi.sandbox.yaml would do",
-            "  make destroy    delete the workload; make down ends the sandbox too",
+            f"  make preview{choice}    what a change of stacks/Pulumi.{workspace.stack}.yaml would do",
+            f"  make destroy{choice}    delete what the stack made; make down ends the sandbox too",
         ]
     )
